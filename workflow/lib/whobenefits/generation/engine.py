@@ -1,0 +1,176 @@
+"""Batched beam search over many prompts: one model load, each prompt encoded once for all its beams."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import torch
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    GenerationConfig,
+    PreTrainedTokenizerBase,
+    StoppingCriteriaList,
+    StopStringCriteria,
+)
+
+from whobenefits.generation.prompts import Prompt
+from whobenefits.generation.stopping import PATTERNS, LineEnd, LineFlags, line_flags, trimmed
+
+LOCAL = {"local_files_only": True, "trust_remote_code": False}
+
+
+@dataclass(frozen=True)
+class Decoding:
+    """How answers are decoded: beam search without sampling, with the length normalisation of transformers."""
+
+    task: str
+    beams: int
+    max_new_tokens: int
+    stop: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One answer: its text, how many tokens were generated for it, and why it ended (`stop` or `length`)."""
+
+    text: str
+    new_tokens: int
+    finish_reason: str
+
+
+def usable_dtype(setting: str) -> torch.dtype:
+    """The dtype of a setting; `auto` is bfloat16 where this machine multiplies matrices in it, else float32."""
+    if setting != "auto":
+        return getattr(torch, setting)
+    if torch.cuda.is_available():
+        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
+    return (
+        torch.bfloat16 if torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported() else torch.float32
+    )
+
+
+def load_tokenizer(folder: str | Path) -> PreTrainedTokenizerBase:
+    """The tokenizer of a model's folder, padding on the left, with a padding token."""
+    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left", **LOCAL)
+    if tokenizer.pad_token_id is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+
+class Engine:
+    """A causal language model that answers prompts in batches."""
+
+    def __init__(self, folder: str | Path, dtype: str = "auto") -> None:
+        """Load model and tokenizer of an asset's folder; no code of the folder is run and nothing is unpickled."""
+        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+        self.dtype = usable_dtype(dtype)
+        self.tokenizer = load_tokenizer(folder)
+        model = AutoModelForCausalLM.from_pretrained(folder, dtype=self.dtype, use_safetensors=True, **LOCAL)
+        self.model = model.to(self.device).eval()
+
+    def answers(self, prompts: Sequence[Prompt], decoding: Decoding, batch_tokens: int) -> Iterator[dict[int, Answer]]:
+        """The answers, batch by batch, by the prompts' positions.
+
+        Prompts of like length go together, the longest first, so that a batch that does not fit into memory shows
+        at once; it is halved then. A batch has at most `batch_tokens` tokens, or one prompt.
+        """
+        waiting = [
+            list(batch) for batch in batches([len(p.tokens) for p in prompts], decoding.max_new_tokens, batch_tokens)
+        ]
+        while waiting:
+            batch = waiting.pop(0)
+            try:
+                answers = self._answer([prompts[i].tokens for i in batch], decoding)
+            except torch.OutOfMemoryError:
+                if len(batch) == 1:
+                    raise
+                logging.warning("a batch of %d prompts does not fit into memory: halved", len(batch))
+                torch.cuda.empty_cache()
+                half = len(batch) // 2
+                waiting[:0] = [batch[:half], batch[half:]]
+                continue
+            yield dict(zip(batch, answers, strict=True))
+
+    @torch.inference_mode()
+    def _answer(self, prompts: list[tuple[int, ...]], decoding: Decoding) -> list[Answer]:
+        inputs = self.tokenizer.pad({"input_ids": [list(p) for p in prompts]}, return_tensors="pt").to(self.device)
+        ids, mask = inputs["input_ids"], inputs["attention_mask"]
+        output = self.model.generate(
+            input_ids=ids,
+            attention_mask=mask,
+            generation_config=self._generation_config(decoding),
+            stopping_criteria=self._stop_rule(decoding, ids.shape[1]),
+            **self._encoded(ids, mask, decoding.beams),
+        )
+        return [self._as_answer(row, decoding) for row in output[:, ids.shape[1] :].tolist()]
+
+    def _encoded(self, ids: torch.Tensor, mask: torch.Tensor, beams: int) -> dict:
+        """The cache of each prompt but for its last token, repeated for the beams.
+
+        Left to itself, generate repeats the prompts first and so encodes each of them `beams` times.
+        """
+        if beams == 1 or ids.shape[1] == 1:
+            return {}
+        positions = (mask.cumsum(1) - 1).clamp(min=0)
+        encoded = self.model(
+            input_ids=ids[:, :-1],
+            attention_mask=mask[:, :-1],
+            position_ids=positions[:, :-1],
+            use_cache=True,
+            logits_to_keep=1,
+        )
+        cache = encoded.cache
+        cache.batch_repeat_interleave(beams)
+        return {"cache": cache}
+
+    def _generation_config(self, decoding: Decoding) -> GenerationConfig:
+        """Only the settings of the study: none of the defaults that a model brings along, such as sampling."""
+        own = self.model.generation_config
+        return GenerationConfig(
+            num_beams=decoding.beams,
+            max_new_tokens=decoding.max_new_tokens,
+            do_sample=False,
+            bos_token_id=own.bos_token_id,
+            eos_token_id=own.eos_token_id,
+            pad_token_id=self.tokenizer.pad_token_id,
+        )
+
+    @cached_property
+    def _line_flags(self) -> LineFlags:
+        return line_flags(self.tokenizer, self.device)
+
+    def _stop_rule(self, decoding: Decoding, prompt_length: int) -> StoppingCriteriaList:
+        rules = {
+            "line": lambda: LineEnd(self._line_flags, prompt_length),
+            "pattern": partial(StopStringCriteria, self.tokenizer, [PATTERNS[decoding.task]]),
+        }
+        return StoppingCriteriaList([rules[decoding.stop]()] if decoding.stop in rules else [])
+
+    def _as_answer(self, tokens: list[int], decoding: Decoding) -> Answer:
+        ends = self.model.generation_config.eos_token_id
+        special = {self.tokenizer.pad_token_id, *(ends if isinstance(ends, list) else [ends])}
+        while tokens and tokens[-1] in special:
+            tokens = tokens[:-1]
+        text = self.tokenizer.decode(tokens, skip_special_tokens=True)
+        answer = trimmed(text, decoding.stop, decoding.task)
+        full = len(tokens) >= decoding.max_new_tokens and answer == text.strip()
+        return Answer(answer, len(tokens), "length" if full else "stop")
+
+
+def batches(lengths: Sequence[int], new_tokens: int, budget: int) -> list[list[int]]:
+    """Positions of the prompts in batches of like length, longest first.
+
+    A batch of n prompts, the longest of m tokens, has n x (m + new_tokens) <= budget, or n = 1. Prompts of one length
+    keep their order, so that the batches depend on nothing but the lengths.
+    """
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    made: list[list[int]] = []
+    for i in order:
+        if made and (len(made[-1]) + 1) * (lengths[made[-1][0]] + new_tokens) <= budget:
+            made[-1].append(i)
+        else:
+            made.append([i])
+    return made

@@ -1,0 +1,74 @@
+"""Answers by content: a folder of append-only JSON-lines segments, each with one writer.
+
+No locks and no shared file, so it is safe on a network file system and for any number of jobs at once. A killed job
+leaves at most one torn line at the end of its own segment; readers pass over it. Deleting the folder changes no result.
+"""
+
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Protocol
+
+from whobenefits.errors import DataError
+
+
+class Writer(Protocol):
+    """Puts records into a segment."""
+
+    def __call__(self, records: Mapping[str, Mapping[str, Any]]) -> None:
+        """Write the records, by key, so that they outlive the process."""
+
+
+def content_key(*parts: Any) -> str:
+    """SHA-256 of the parts as JSON: the name of what depends on nothing else."""
+    return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def stored_records(folder: str | Path) -> dict[str, dict[str, Any]]:
+    """All records of a store, by key. Where two segments have the same key, the first by name of segment counts."""
+    records: dict[str, dict[str, Any]] = {}
+    for segment in sorted(Path(folder).glob("*.jsonl")):
+        for key, record in _records(segment):
+            records.setdefault(key, record)
+    return records
+
+
+def _records(segment: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    lines = segment.read_bytes().split(b"\n")
+    # What follows the last line end was being written when its writer was killed.
+    for number, line in enumerate(lines[:-1], 1):
+        try:
+            entry = json.loads(line)
+            yield entry.pop("key"), entry
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise DataError(
+                f"{segment}:{number}: is not a record of the store ({error!r}): delete this file, what it held is "
+                "generated again"
+            ) from error
+
+
+@contextmanager
+def segment_writer(folder: str | Path) -> Iterator[Writer]:
+    """A function that appends records to a new segment, on disk when it returns. The segment is made at first use."""
+    path = Path(folder) / f"{uuid.uuid4().hex}.jsonl"
+    file = None
+
+    def write(records: Mapping[str, Mapping[str, Any]]) -> None:
+        nonlocal file
+        if file is None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            file = path.open("xb")
+        lines = [json.dumps({"key": key} | dict(record), ensure_ascii=False) + "\n" for key, record in records.items()]
+        file.write("".join(lines).encode())
+        file.flush()
+        os.fsync(file.fileno())
+
+    try:
+        yield write
+    finally:
+        if file is not None:
+            file.close()

@@ -1,0 +1,44 @@
+"""The checked settings and the few functions that the rules share."""
+
+from os.path import relpath
+
+from whobenefits.code import code_of
+from whobenefits.config import SETTINGS, checked_config
+from whobenefits.describe import about_of, grid_categories, labels_of
+from whobenefits.errors import ConfigError
+
+try:
+    CONFIG = checked_config(config, ", ".join(map(str, workflow.configfiles)))
+except ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+GRID, RESULTS, RESOURCES = CONFIG.grid, CONFIG.results, CONFIG.resources
+LOGS = f"{RESULTS}/logs"
+
+
+wildcard_constraints:
+    topic="|".join(map(re.escape, GRID.topics)),
+    task="|".join(GRID.tasks),
+    retriever="|".join(map(re.escape, GRID.retrievers)),
+    llm="|".join(map(re.escape, GRID.llms)),
+    asset="|".join(map(re.escape, CONFIG.assets)),
+
+
+def code(script, *modules):
+    """The files whose content decides what a script writes; relative, so that a moved checkout changes no input."""
+    return [relpath(path) for path in code_of(script, *modules)]
+
+
+def manifest(asset):
+    """The file that says an asset is whole; the asset's files lie beside it."""
+    return f"{RESOURCES}/{asset}/asset.json"
+
+
+def model_of(part):
+    """The manifest of the model that a retriever, an LLM or an attributor needs, if it needs one."""
+    return [manifest(part.model)] if hasattr(part, "model") else []
+
+
+def cells(pattern):
+    """The pattern for each topic, task and LLM of the grid."""
+    return expand(f"{RESULTS}/{pattern}", topic=GRID.topics, task=GRID.tasks, llm=GRID.llms)

@@ -1,0 +1,69 @@
+RUNS = expand(f"{RESULTS}/{{{{topic}}}}/{{{{task}}}}/runs/{{retriever}}.parquet", retriever=GRID.retrievers)
+PROMPTS = relpath(f"{workflow.basedir}/config/prompts/{CONFIG.prompts}")
+TEMPLATES = expand(f"{PROMPTS}/{{{{task}}}}.{{setting}}.txt", setting=SETTINGS)
+
+
+rule plan_requests:
+    input:
+        queries=f"{RESULTS}/{{topic}}/queries.parquet",
+        runs=RUNS,
+        templates=TEMPLATES,
+        code=code("plan_requests"),
+    output:
+        requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
+    log:
+        f"{LOGS}/plan_requests/{{topic}}/{{task}}.log",
+    params:
+        retrievers=GRID.retrievers,
+        context_size=CONFIG.retrieval.context_size,
+    resources:
+        mem_mb=1000,
+    conda:
+        "../../envs/whobenefits.yaml"
+    script:
+        "../scripts/plan_requests.py"
+
+
+rule generate:
+    input:
+        requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
+        corpus=f"{RESULTS}/{{topic}}/corpus.parquet",
+        templates=TEMPLATES,
+        model=lambda w: manifest(CONFIG.llms[w.llm].model),
+        code=code("generate"),
+    output:
+        answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/answers.parquet",
+    log:
+        f"{LOGS}/generate/{{topic}}/{{task}}/{{llm}}.log",
+    params:
+        decoding=lambda w: CONFIG.tasks[w.task].model_dump(),
+        llm=lambda w: CONFIG.llms[w.llm].model_dump(exclude={"label"}),
+        store=lambda w: f"{RESULTS}/store/answers/{w.llm}",
+    threads: 8
+    resources:
+        mem_mb=6000,
+    conda:
+        "../../envs/whobenefits.yaml"
+    script:
+        "../scripts/generate.py"
+
+
+rule score_answers:
+    input:
+        queries=f"{RESULTS}/{{topic}}/queries.parquet",
+        corpus=f"{RESULTS}/{{topic}}/corpus.parquet",
+        requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
+        answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/answers.parquet",
+        code=code("score_answers"),
+    output:
+        scores=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/scores.parquet",
+    log:
+        f"{LOGS}/score_answers/{{topic}}/{{task}}/{{llm}}.log",
+    params:
+        stemming=CONFIG.scoring.stemming,
+    resources:
+        mem_mb=1000,
+    conda:
+        "../../envs/whobenefits.yaml"
+    script:
+        "../scripts/score_answers.py"
