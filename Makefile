@@ -4,7 +4,7 @@ CORES ?= all
 BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra dev
 
-.PHONY: demo test lint format lock clean
+.PHONY: demo test lint format lock docs clean
 
 demo: .venv/installed ## run the study of config/demo.yaml and print what it found
 	@$(BIN)/snakemake --cores $(CORES)
@@ -43,3 +43,6 @@ lock: .venv/installed ## pin anew what pyproject.toml asks for
 
 clean: ## remove the environment and the downloads, keep the results
 	rm -rf .venv resources .snakemake
+
+docs: .venv/installed ## bring the tables of config/README.md up to date
+	PYTHONPATH=workflow/lib $(BIN)/python -m whobenefits.config_docs

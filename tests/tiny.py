@@ -4,7 +4,17 @@ from pathlib import Path
 
 import torch
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
-from transformers import Gemma3ForCausalLM, Gemma3TextConfig, LlamaConfig, LlamaForCausalLM, PreTrainedTokenizerFast
+from transformers import (
+    Gemma2Config,
+    Gemma2ForCausalLM,
+    Gemma3ForCausalLM,
+    Gemma3TextConfig,
+    GPT2Config,
+    GPT2LMHeadModel,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedTokenizerFast,
+)
 
 TEXT = """Title: Lake Baikal
 Article: Lake Baikal is a rift lake in Russia. It is the deepest lake in the world.
@@ -58,6 +68,22 @@ def tiny_llm(folder: Path, architecture: str = "llama", seed: int = 0) -> Path:
             **shape, head_dim=8, sliding_window=16, layer_types=["sliding_attention", "full_attention"]
         )
         model = Gemma3ForCausalLM(config)
+    elif architecture == "gemma2":
+        model = Gemma2ForCausalLM(Gemma2Config(**shape, head_dim=8, sliding_window=16, attn_logit_softcapping=5.0))
+    elif architecture == "gpt2":
+        model = GPT2LMHeadModel(
+            GPT2Config(
+                vocab_size=len(tokenizer),
+                n_embd=32,
+                n_layer=2,
+                n_head=4,
+                n_positions=512,
+                bos_token_id=0,
+                eos_token_id=1,
+                pad_token_id=2,
+                initializer_range=0.4,
+            )
+        )
     else:
         model = LlamaForCausalLM(LlamaConfig(**shape))
     model.save_pretrained(folder)

@@ -17,7 +17,7 @@ PROMPTS = [
 ]
 
 
-@pytest.fixture(scope="module", params=["llama", "gemma3"])
+@pytest.fixture(scope="module", params=["llama", "gemma2", "gemma3", "gpt2"])
 def engine(request, tmp_path_factory):
     return Engine(tiny.tiny_llm(tmp_path_factory.mktemp(request.param), request.param), "float32")
 
@@ -51,6 +51,10 @@ def plain_generate(engine, text, beams, new_tokens):
 def test_batched_answers_are_those_of_plain_generate_on_one_prompt(engine, beams):
     got = answers(engine, Decoding("article", beams, 12, "none"), budget=10_000)
     assert [answer.text for answer in got] == [plain_generate(engine, text, beams, 12) for text in PROMPTS]
+
+
+def test_the_architectures_that_share_prompts_are_those_listed(engine, request):
+    assert engine.shares_prompts == (engine.model.config.model_type != "gpt2")
 
 
 def test_the_batch_size_changes_no_answer(engine):

@@ -10,6 +10,8 @@ import torch
 from transformers import (
     AutoModelForCausalLM,
     AutoTokenizer,
+    Cache,
+    DynamicCache,
     GenerationConfig,
     PreTrainedTokenizerBase,
     StoppingCriteriaList,
@@ -17,6 +19,7 @@ from transformers import (
 )
 
 from whobenefits.generation.prompts import Prompt
+from whobenefits.generation.shared_prompt import ARCHITECTURES, ATTENTION, shared_prompt_cache
 from whobenefits.generation.stopping import PATTERNS, LineEnd, LineFlags, line_flags, trimmed
 
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
@@ -70,6 +73,8 @@ class Engine:
         self.tokenizer = load_tokenizer(folder)
         model = AutoModelForCausalLM.from_pretrained(folder, dtype=self.dtype, use_safetensors=True, **LOCAL)
         self.model = model.to(self.device).eval()
+        self.attention = model.config._attn_implementation
+        self.shares_prompts = model.config.model_type in ARCHITECTURES
 
     def answers(self, prompts: Sequence[Prompt], decoding: Decoding, batch_tokens: int) -> Iterator[dict[int, Answer]]:
         """The answers, batch by batch, by the prompts' positions.
@@ -96,35 +101,43 @@ class Engine:
 
     @torch.inference_mode()
     def _answer(self, prompts: list[tuple[int, ...]], decoding: Decoding) -> list[Answer]:
-        inputs = self.tokenizer.pad({"input_ids": [list(p) for p in prompts]}, return_tensors="pt").to(self.device)
+        # At least two columns: all but the last are encoded before the beams begin.
+        room = {"padding": "max_length", "max_length": max(2, *map(len, prompts))}
+        inputs = self.tokenizer.pad({"input_ids": [list(p) for p in prompts]}, return_tensors="pt", **room)
+        inputs = inputs.to(self.device)
         ids, mask = inputs["input_ids"], inputs["attention_mask"]
-        output = self.model.generate(
-            input_ids=ids,
-            attention_mask=mask,
-            generation_config=self._generation_config(decoding),
-            stopping_criteria=self._stop_rule(decoding, ids.shape[1]),
-            **self._encoded(ids, mask, decoding.beams),
-        )
+        cache = self._encoded(ids, mask, decoding)
+        self.model.set_attn_implementation(ATTENTION if self.shares_prompts else self.attention)
+        try:
+            output = self.model.generate(
+                input_ids=ids,
+                attention_mask=mask,
+                cache=cache,
+                generation_config=self._generation_config(decoding),
+                stopping_criteria=self._stop_rule(decoding, ids.shape[1]),
+            )
+        finally:
+            self.model.set_attn_implementation(self.attention)
         return [self._as_answer(row, decoding) for row in output[:, ids.shape[1] :].tolist()]
 
-    def _encoded(self, ids: torch.Tensor, mask: torch.Tensor, beams: int) -> dict:
-        """The cache of each prompt but for its last token, repeated for the beams.
+    def _encoded(self, ids: torch.Tensor, mask: torch.Tensor, decoding: Decoding) -> Cache:
+        """The prompts but for their last tokens, encoded once for all beams.
 
-        Left to itself, generate repeats the prompts first and so encodes each of them `beams` times.
+        Left to itself, generate repeats each prompt first and so encodes it once for each beam. Where the architecture
+        is not one of those that can share the prompt among the beams, the encoded prompt is repeated.
         """
-        if beams == 1 or ids.shape[1] == 1:
-            return {}
-        positions = (mask.cumsum(1) - 1).clamp(min=0)
-        encoded = self.model(
+        encoded = DynamicCache() if self.shares_prompts else DynamicCache(config=self.model.config)
+        self.model(
             input_ids=ids[:, :-1],
             attention_mask=mask[:, :-1],
-            position_ids=positions[:, :-1],
-            use_cache=True,
+            position_ids=(mask.cumsum(1) - 1).clamp(min=0)[:, :-1],
+            cache=encoded,
             logits_to_keep=1,
         )
-        cache = encoded.cache
-        cache.batch_repeat_interleave(beams)
-        return {"cache": cache}
+        if self.shares_prompts:
+            return shared_prompt_cache(encoded, mask[:, :-1], decoding.beams, decoding.max_new_tokens)
+        encoded.batch_repeat_interleave(decoding.beams)
+        return encoded
 
     def _generation_config(self, decoding: Decoding) -> GenerationConfig:
         """Only the settings of the study: none of the defaults that a model brings along, such as sampling."""
