@@ -90,18 +90,18 @@ def test_deleting_the_store_changes_no_answer(engine, tmp_path):
 
 
 def test_a_job_killed_between_batches_goes_on_where_it_was(engine, tmp_path):
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     class Dying:
         def answers(self, prompts, decoding, budget):
             for number, batch in enumerate(engine.answers(prompts, decoding, 1)):
                 if number == 2:
-                    raise Killed
+                    raise KilledError
                 yield batch
 
     prompts = prompts_of(engine, "bcd")
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         stored_answers(prompts, Dying, MODEL, DECODING, 1, tmp_path)
     assert len(stored_records(tmp_path)) == 2
     load, calls = counted(engine)

@@ -5,8 +5,8 @@ import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from whobenefits.config import SETTINGS
 from whobenefits.errors import ConfigError, DataError
+from whobenefits.generation.kinds import SETTINGS
 from whobenefits.generation.prompts import Document, Template, fitted_prompt, read_template, template_path
 
 PROMPTS = Path(__file__).parents[2] / "config/prompts"

@@ -3,9 +3,10 @@
 from os.path import relpath
 
 from whobenefits.code import code_of
-from whobenefits.config import SETTINGS, checked_config
+from whobenefits.config import checked_config
 from whobenefits.describe import about_of, grid_categories, labels_of
 from whobenefits.errors import ConfigError
+from whobenefits.generation.kinds import SETTINGS
 
 try:
     CONFIG = checked_config(config, ", ".join(map(str, workflow.configfiles)))

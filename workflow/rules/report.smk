@@ -60,6 +60,7 @@ rule write_page:
         summaries=SUMMARIES,
         figures=[path for path in figures() if path.endswith(".svg")],
         tables=report_tables(),
+        template=relpath(f"{workflow.basedir}/workflow/lib/whobenefits/report/templates/page.html"),
         code=code("write_page"),
     output:
         page=f"{RESULTS}/report/index.html",

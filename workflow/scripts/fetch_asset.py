@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from whobenefits.assets import fetch_asset
-from whobenefits.config import Asset
 from whobenefits.logs import log_to
+from whobenefits.settings import Asset
 
 
 def main(manifest: str, name: str, asset: dict) -> None:

@@ -1,6 +1,6 @@
 """Plan what has to be generated for one topic and task."""
 
-from whobenefits.config import SETTINGS
+from whobenefits.generation.kinds import SETTINGS
 from whobenefits.generation.plan import request_plan
 from whobenefits.generation.prompts import read_template
 from whobenefits.logs import log_to

@@ -3,13 +3,12 @@
 import re
 import types
 import typing
-from pathlib import Path
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from whobenefits.config import PROMPTS, Config
+from whobenefits.settings import PROMPTS, Config
 
 README = PROMPTS.parent / "README.md"
 MARKS = ("<!-- settings: made by `make docs` -->", "<!-- end of the settings -->")
@@ -56,7 +55,7 @@ def _row(name: str, field: FieldInfo) -> str:
 def _shown(default: object) -> str:
     if isinstance(default, BaseModel):
         return "see below"
-    return f"`{ {None: 'null', True: 'true', False: 'false'}.get(default, default) if not isinstance(default, dict) else default}`"
+    return f"`{ {None: 'null', True: 'true', False: 'false'}.get(default, default) if not isinstance(default, dict) else default }`"
 
 
 def _type(field: FieldInfo) -> str:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from whobenefits.categories import SOURCES
-from whobenefits.config import Config
+from whobenefits.settings import Config
 
 TASK_LABELS = {"article": "Article generation", "title": "Title generation"}
 

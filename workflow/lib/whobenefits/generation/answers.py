@@ -9,8 +9,8 @@ import pandas as pd
 import torch
 
 from whobenefits.assets import asset_identity
-from whobenefits.config import SETTINGS
 from whobenefits.generation.engine import Answer, Decoding, Engine, load_tokenizer, usable_dtype
+from whobenefits.generation.kinds import SETTINGS
 from whobenefits.generation.prompts import (
     Document,
     Prompt,

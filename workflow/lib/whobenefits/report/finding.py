@@ -1,0 +1,125 @@
+"""The main finding in plain sentences, made from the numbers."""
+
+from collections.abc import Iterator, Mapping
+
+import pandas as pd
+
+from whobenefits.categories import shown_group
+
+Labels = Mapping[str, Mapping]
+FACTORS = ("utility", "exposure", "attribution")
+POINT = ["topic", "task", "llm", "category"]
+
+
+def finding(
+    measures: pd.DataFrame, ranges: pd.DataFrame, correlations: pd.DataFrame, labels: Labels, about: Mapping
+) -> list[str]:
+    """Sentences, the main one first. What is undefined everywhere is said to be so, never left out or counted as 0."""
+    return [
+        *accuracy_sentences(measures, labels),
+        gap_sentence(ranges),
+        gain_sentence(measures, labels),
+        correlation_sentence(correlations),
+        limits_sentence(measures, about),
+    ]
+
+
+def accuracy_sentences(measures: pd.DataFrame, labels: Labels) -> Iterator[str]:
+    """One sentence for each task: mean accuracy of the LLM alone and with documents."""
+    overall = measures[measures["category"] == "all"]
+    for task, label in labels["tasks"].items():
+        part = overall[overall["task"] == task]
+        alone, rag = (part.loc[part["measure"] == name, "value"].mean() * 100 for name in ("ac_llm", "ac_rag"))
+        if pd.isna(alone) or pd.isna(rag):
+            yield f"{label}: the mean accuracy is undefined."
+        else:
+            verb = (
+                "raised"
+                if round(rag, 1) > round(alone, 1)
+                else "lowered"
+                if round(rag, 1) < round(alone, 1)
+                else "left"
+            )
+            yield (
+                f"{label}: retrieved documents {verb} the mean ROUGE-L from {alone:.1f} to {rag:.1f} points"
+                f"{' unchanged' if verb == 'left' else ''} (mean over LLMs, retrievers and topics)."
+            )
+
+
+def gap_sentence(ranges: pd.DataFrame) -> str:
+    """In how many cells the gap between groups is wider with documents than without."""
+    alone = ranges[ranges["measure"] == "r_llm"].set_index(POINT)["value"]
+    rag = ranges[ranges["measure"] == "r_rag"].set_index([*POINT, "retriever"])["value"]
+    before = pd.Series([alone.get(key[:-1]) for key in rag.index], rag.index, dtype=float)
+    both = pd.DataFrame({"before": before, "after": rag}).dropna()
+    if both.empty:
+        return "The gap between the groups is undefined in every cell."
+    wider, narrower = (both["after"] > both["before"]).sum(), (both["after"] < both["before"]).sum()
+    return (
+        f"The gap between the best and the worst served group of a category was wider with RAG than without in {wider} "
+        f"of {len(both)} cells and narrower in {narrower} (median {both['before'].median():.1f} points without, "
+        f"{both['after'].median():.1f} with)."
+    )
+
+
+def gain_sentence(measures: pd.DataFrame, labels: Labels) -> str:
+    """The groups that gained most and least, averaged over all cells in which they have queries."""
+    rows = measures[(measures["measure"] == "delta") & (measures["category"] != "all")]
+    gains = (rows.groupby(["category", "group"])["value"].mean() * 100).dropna().round(1)
+    if gains.empty:
+        return "No group's gain is defined."
+    named = [f"{_groups(gains[gains == value], labels)} ({value:+.1f} points)" for value in (gains.max(), gains.min())]
+    if gains.max() == gains.min():
+        return f"All groups gained alike ({gains.max():+.1f} points)."
+    return f"Averaged over all cells, most was gained by {named[0]}, least by {named[1]}."
+
+
+def _groups(gains: pd.Series, labels: Labels) -> str:
+    names = [f"{labels['categories'][cat]['label']}: {shown_group(group)}" for cat, group in gains.index]
+    return " and ".join(names)
+
+
+def correlation_sentence(correlations: pd.DataFrame) -> str:
+    """How often the averaged correlations with the accuracy gain are positive, for each factor."""
+    rows = correlations[(correlations["retriever"] == "mean") & (correlations["outcome"] == "delta")]
+    rows = rows.dropna(subset="value")
+    if rows.empty:
+        return (
+            "No correlation between the groups' gains and their documents' utility, exposure or attribution is defined."
+        )
+    counts = rows.groupby("factor")["value"].agg(positive=lambda values: (values > 0).sum(), all="size")
+    parts = [
+        f"{name} in {counts.loc[name, 'positive']} of {counts.loc[name, 'all']}"
+        for name in FACTORS
+        if name in counts.index
+    ]
+    shares = counts["positive"] / counts["all"]
+    verdict = (
+        "a mostly positive"
+        if (shares >= 0.75).all()
+        else "a mostly negative"
+        if (shares <= 0.25).all()
+        else "no consistent"
+    )
+    return (
+        f"The groups' gains stand in {verdict} relation to what their documents got: the averaged ρ is positive for "
+        f"{', '.join(parts)} cells where it is defined."
+    )
+
+
+def limits_sentence(measures: pd.DataFrame, about: Mapping) -> str:
+    """What the numbers cannot show."""
+    overall = measures[(measures["category"] == "all") & (measures["measure"] == "ac_llm")]
+    groups = measures[(measures["measure"] == "ac_llm") & (measures["category"] != "all")]
+    sizes, totals = groups["n"], overall.groupby("topic")["n"].max()
+    each = "" if len(totals) == 1 else " a topic"
+    return (
+        f"Read with care: {_span(totals)} queries{each}, {_span(sizes)} in a group. A range over so few is above zero by "
+        "chance alone, no interval or test is attached to it, and a ρ over four groups cannot reach p < 1/12. "
+        f"Which documents support an answer was decided by the attributor `{about['attribution']['kind']}`."
+    )
+
+
+def _span(values: pd.Series) -> str:
+    low, high = int(values.min()), int(values.max())
+    return str(low) if low == high else f"{low} to {high}"

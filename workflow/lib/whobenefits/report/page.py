@@ -1,0 +1,167 @@
+"""The report as one self-contained page."""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from whobenefits.categories import shown_group
+from whobenefits.report.finding import finding
+from whobenefits.report.tables import UNDEFINED, accuracy_table, dataset_table, range_table, shown_number
+
+Labels = Mapping[str, Mapping]
+ENVIRONMENT = Environment(
+    loader=FileSystemLoader(Path(__file__).parent / "templates"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+SHOWN = {
+    "ac_llm": "AC, LLM alone",
+    "ac_rag": "AC, RAG",
+    "delta": "Δ",
+    "utility": "U",
+    "exposure": "E",
+    "attribution": "A",
+}
+
+
+def page(
+    measures: pd.DataFrame,
+    ranges: pd.DataFrame,
+    correlations: pd.DataFrame,
+    summaries: Sequence[str],
+    figures: Mapping[str, str | Path],
+    labels: Labels,
+    about: Mapping,
+) -> str:
+    """The page as HTML: figures inline as SVG, no reference to any other file or host, all text escaped."""
+    return ENVIRONMENT.get_template("page.html").render(
+        about=about,
+        labels=labels,
+        finding=finding(measures, ranges, correlations, labels, about),
+        figures={name: inline_svg(Path(path).read_text(encoding="utf-8"), name) for name, path in figures.items()},
+        dataset=dataset_table(summaries).to_dict("split"),
+        accuracy=_cells(accuracy_table(measures, labels)),
+        range_table=_cells(range_table(ranges, labels)),
+        groups=group_rows(measures, labels),
+        correlations=correlation_rows(correlations, labels),
+        settings=setting_rows(about),
+        assets=[asset_row(name, asset) for name, asset in about["assets"].items()],
+    )
+
+
+def inline_svg(text: str, name: str) -> Markup:
+    """An SVG of ours for a page: without the XML head, with ids of its own so that figures do not share clip paths."""
+    body = text[text.index("<svg") :]
+    body = re.sub(r'\bid="', f'id="{name}-', body)
+    body = re.sub(r"url\(#", f"url(#{name}-", body)
+    body = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', body)
+    return Markup(re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S))
+
+
+def _cells(table: pd.DataFrame) -> dict:
+    rows = zip(table.index, table.to_numpy().tolist(), strict=True)
+    return {
+        "names": list(table.index.names),
+        "topics": list(dict.fromkeys(topic for topic, _ in table.columns)),
+        "columns": [name for _, name in table.columns],
+        "rows": [(index, [shown_number(value) for value in values]) for index, values in rows],
+    }
+
+
+def group_rows(measures: pd.DataFrame, labels: Labels) -> list[list[str]]:
+    """Every group of every cell as people read it; accuracies x 100, shares in percent, undefined ones with reason."""
+    keys = ["topic", "task", "llm", "category", "group", "retriever"]
+    kept = measures[measures["category"].isin(list(labels["categories"])) & measures["measure"].isin(list(SHOWN))]
+    values = kept.set_index([*keys, "measure"])[["value", "n", "reason"]].to_dict("index")
+    rows = []
+    for topic, task, llm, category, group, retriever in _points(labels):
+        cell = (topic, task, llm, category, group)
+        found = {m: values[*cell, "none" if m == "ac_llm" else retriever, m] for m in SHOWN}
+        names = [labels["topics"][topic], labels["tasks"][task], labels["llms"][llm], labels["retrievers"][retriever]]
+        shown = [_with_reason(found[m]) for m in SHOWN]
+        rows.append(
+            [*names, labels["categories"][category]["label"], shown_group(group), str(found["ac_llm"]["n"]), *shown]
+        )
+    return rows
+
+
+def _points(labels: Labels) -> list[tuple[str, ...]]:
+    return [
+        (topic, task, llm, category, group, retriever)
+        for topic in labels["topics"]
+        for task in labels["tasks"]
+        for llm in labels["llms"]
+        for category, item in labels["categories"].items()
+        for group in item["groups"]
+        for retriever in labels["retrievers"]
+    ]
+
+
+def _with_reason(entry: Mapping) -> str:
+    value = entry["value"]
+    if value is None or math.isnan(value):
+        return f"{UNDEFINED} ({entry['reason']})"
+    return f"{value * 100:.1f}"
+
+
+def correlation_rows(correlations: pd.DataFrame, labels: Labels) -> list[list[str]]:
+    """Every correlation, per retriever and averaged, with the number of groups and of retrievers."""
+    names = {"mean": "mean", **labels["retrievers"]}
+    rows = []
+    for row in correlations.itertuples():
+        place = [labels["topics"][row.topic], labels["tasks"][row.task], labels["llms"][row.llm], names[row.retriever]]
+        rho = f"{UNDEFINED} ({row.reason})" if math.isnan(row.value) else f"{row.value:.2f}"
+        pair = [row.factor, "AC, RAG" if row.outcome == "ac_rag" else "Δ"]
+        rows.append(
+            [*place, labels["categories"][row.category]["label"], *pair, rho, str(row.n), str(row.n_retrievers)]
+        )
+    return rows
+
+
+def asset_row(name: str, asset: Mapping) -> list[str]:
+    """Name, licence and address of an asset; of files, the packages or files that they come from."""
+    places = [part.split("#")[0] for file in asset["files"].values() for part in file["address"]]
+    return [name, asset["licence"], asset["address"] or ", ".join(dict.fromkeys(places))]
+
+
+def setting_rows(about: Mapping, place: str = "") -> list[tuple[str, str]]:
+    """The settings as flat (place, value) pairs; the assets have a table of their own."""
+    rows = []
+    for key, value in about.items():
+        where = f"{place}.{key}".lstrip(".")
+        if where == "assets":
+            continue
+        rows += setting_rows(value, where) if isinstance(value, Mapping) and value else [(where, _plain(value))]
+    return rows
+
+
+def _plain(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return (
+        {None: "null", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else str(value)
+    )
+
+
+def write_page(
+    measures: pd.DataFrame,
+    ranges: pd.DataFrame,
+    correlations: pd.DataFrame,
+    summaries: Sequence[str],
+    figures: Mapping[str, str | Path],
+    labels: Labels,
+    about: Mapping,
+    paths: tuple[str, str],
+) -> None:
+    """Write the page and, as plain text, its finding, to the two paths."""
+    text = page(measures, ranges, correlations, summaries, figures, labels, about)
+    Path(paths[0]).write_text(text, encoding="utf-8")
+    sentences = finding(measures, ranges, correlations, labels, about)
+    Path(paths[1]).write_text("\n".join(sentences) + "\n", encoding="utf-8")
