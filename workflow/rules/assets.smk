@@ -6,14 +6,15 @@ rule fetch_asset:
     input:
         code=code("fetch_asset"),
     output:
-        manifest=f"{RESOURCES}/{{asset}}/asset.json",
+        # update: what was fetched is kept when the rule runs again, and only checked.
+        manifest=update(f"{RESOURCES}/{{asset}}/asset.json"),
     log:
         f"{LOGS}/fetch_asset/{{asset}}.log",
-    params:
-        asset=lambda w: CONFIG.assets[w.asset].model_dump(),
-    resources:
-        mem_mb=4000,
     conda:
         "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=4000,
+    params:
+        asset=lambda w: CONFIG.assets[w.asset].model_dump(),
     script:
         "../scripts/fetch_asset.py"

@@ -9,11 +9,11 @@ rule attribute:
         attributions=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/attributions.parquet",
     log:
         f"{LOGS}/attribute/{{topic}}/{{task}}/{{llm}}.log",
-    params:
-        attribution=CONFIG.attribution.model_dump(),
-    resources:
-        mem_mb=2000,
     conda:
         "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=2000,
+    params:
+        attribution=CONFIG.attribution.model_dump(),
     script:
         "../scripts/attribute.py"

@@ -42,4 +42,38 @@ def model_of(part):
 
 def cells(pattern):
     """The pattern for each topic, task and LLM of the grid."""
-    return expand(f"{RESULTS}/{pattern}", topic=GRID.topics, task=GRID.tasks, llm=GRID.llms)
+    return expand(
+        f"{RESULTS}/{pattern}", topic=GRID.topics, task=GRID.tasks, llm=GRID.llms
+    )
+
+
+def retriever_code(script):
+    """The script's code and that of the retriever's own module, which the script takes by its kind."""
+    return lambda w: code(
+        script, f"whobenefits.retrieval.{CONFIG.retrievers[w.retriever].kind}"
+    )
+
+
+def given_run(wildcards):
+    """The TREC run file that stands in for a retriever, if one does."""
+    path = getattr(CONFIG.retrievers[wildcards.retriever], "path", None)
+    return [path.format(topic=wildcards.topic, task=wildcards.task)] if path else []
+
+
+def figures():
+    """Each figure in each format."""
+    names = ["group_accuracy", "figure2", "figure3", "figure4", "figure5"]
+    return expand(
+        f"{RESULTS}/report/figures/{{name}}.{{suffix}}",
+        name=names,
+        suffix=["svg", "pdf", "png"],
+    )
+
+
+def report_tables():
+    """Each table in each format."""
+    return expand(
+        f"{RESULTS}/report/tables/table{{number}}.{{suffix}}",
+        number=[2, 3, 4],
+        suffix=["csv", "md"],
+    )

@@ -9,15 +9,15 @@ rule prepare_dataset:
         summary=f"{RESULTS}/{{topic}}/dataset.csv",
     log:
         f"{LOGS}/prepare_dataset/{{topic}}.log",
+    conda:
+        "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=2000,
     params:
         topic=lambda w: {"slug": w.topic} | CONFIG.topics[w.topic].model_dump(),
         dataset=CONFIG.dataset.model_dump(),
         cells=CONFIG.queries.cells,
         seed=CONFIG.seed,
         max_queries=CONFIG.queries.max_queries,
-    resources:
-        mem_mb=2000,
-    conda:
-        "../../envs/whobenefits.yaml"
     script:
         "../scripts/prepare_dataset.py"

@@ -1,4 +1,7 @@
-RUNS = expand(f"{RESULTS}/{{{{topic}}}}/{{{{task}}}}/runs/{{retriever}}.parquet", retriever=GRID.retrievers)
+RUNS = expand(
+    f"{RESULTS}/{{{{topic}}}}/{{{{task}}}}/runs/{{retriever}}.parquet",
+    retriever=GRID.retrievers,
+)
 PROMPTS = relpath(f"{workflow.basedir}/config/prompts/{CONFIG.prompts}")
 TEMPLATES = expand(f"{PROMPTS}/{{{{task}}}}.{{setting}}.txt", setting=SETTINGS)
 
@@ -13,13 +16,13 @@ rule plan_requests:
         requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
     log:
         f"{LOGS}/plan_requests/{{topic}}/{{task}}.log",
+    conda:
+        "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=1000,
     params:
         retrievers=GRID.retrievers,
         context_size=CONFIG.retrieval.context_size,
-    resources:
-        mem_mb=1000,
-    conda:
-        "../../envs/whobenefits.yaml"
     script:
         "../scripts/plan_requests.py"
 
@@ -35,15 +38,15 @@ rule generate:
         answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/answers.parquet",
     log:
         f"{LOGS}/generate/{{topic}}/{{task}}/{{llm}}.log",
+    conda:
+        "../../envs/whobenefits.yaml"
+    threads: 8
+    resources:
+        mem_mb=6000,
     params:
         decoding=lambda w: CONFIG.tasks[w.task].model_dump(),
         llm=lambda w: CONFIG.llms[w.llm].model_dump(exclude={"label"}),
         store=lambda w: f"{RESULTS}/store/answers/{w.llm}",
-    threads: 8
-    resources:
-        mem_mb=6000,
-    conda:
-        "../../envs/whobenefits.yaml"
     script:
         "../scripts/generate.py"
 
@@ -59,11 +62,11 @@ rule score_answers:
         scores=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/scores.parquet",
     log:
         f"{LOGS}/score_answers/{{topic}}/{{task}}/{{llm}}.log",
-    params:
-        stemming=CONFIG.scoring.stemming,
-    resources:
-        mem_mb=1000,
     conda:
         "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=1000,
+    params:
+        stemming=CONFIG.scoring.stemming,
     script:
         "../scripts/score_answers.py"

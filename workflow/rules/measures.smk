@@ -10,14 +10,14 @@ rule measure_queries:
         factors=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/factors.parquet",
     log:
         f"{LOGS}/measure_queries/{{topic}}/{{task}}/{{llm}}.log",
+    conda:
+        "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=1000,
     params:
         retrievers=GRID.retrievers,
         cell=lambda w: {"topic": w.topic, "task": w.task, "llm": w.llm},
         context_size=CONFIG.retrieval.context_size,
-    resources:
-        mem_mb=1000,
-    conda:
-        "../../envs/whobenefits.yaml"
     script:
         "../scripts/measure_queries.py"
 
@@ -33,12 +33,12 @@ rule measure_groups:
         measures=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/measures.parquet",
     log:
         f"{LOGS}/measure_groups/{{topic}}/{{task}}/{{llm}}.log",
-    params:
-        categories=grid_categories(CONFIG),
-    resources:
-        mem_mb=1000,
     conda:
         "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=1000,
+    params:
+        categories=grid_categories(CONFIG),
     script:
         "../scripts/measure_groups.py"
 
@@ -56,11 +56,11 @@ rule aggregate:
         correlations_csv=f"{RESULTS}/correlations.csv",
     log:
         f"{LOGS}/aggregate.log",
-    params:
-        categories=grid_categories(CONFIG),
-    resources:
-        mem_mb=1000,
     conda:
         "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=1000,
+    params:
+        categories=grid_categories(CONFIG),
     script:
         "../scripts/aggregate.py"

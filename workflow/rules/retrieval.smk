@@ -1,14 +1,3 @@
-def retriever_code(script):
-    """The script's code and that of the retriever's own module, which the script takes by its kind."""
-    return lambda w: code(script, f"whobenefits.retrieval.{CONFIG.retrievers[w.retriever].kind}")
-
-
-def given_run(wildcards):
-    """The TREC run file that stands in for a retriever, if one does."""
-    path = getattr(CONFIG.retrievers[wildcards.retriever], "path", None)
-    return [path.format(topic=wildcards.topic, task=wildcards.task)] if path else []
-
-
 rule build_index:
     input:
         corpus=f"{RESULTS}/{{topic}}/corpus.parquet",
@@ -18,13 +7,13 @@ rule build_index:
         index=directory(f"{RESULTS}/{{topic}}/index/{{retriever}}"),
     log:
         f"{LOGS}/build_index/{{topic}}/{{retriever}}.log",
-    params:
-        retriever=lambda w: CONFIG.retrievers[w.retriever].indexed(),
+    conda:
+        "../../envs/whobenefits.yaml"
     threads: 8
     resources:
         mem_mb=4000,
-    conda:
-        "../../envs/whobenefits.yaml"
+    params:
+        retriever=lambda w: CONFIG.retrievers[w.retriever].indexed(),
     script:
         "../scripts/build_index.py"
 
@@ -42,13 +31,13 @@ rule retrieve:
         trec=f"{RESULTS}/{{topic}}/{{task}}/runs/{{retriever}}.trec",
     log:
         f"{LOGS}/retrieve/{{topic}}/{{task}}/{{retriever}}.log",
-    params:
-        retriever=lambda w: CONFIG.retrievers[w.retriever].searched(),
-        depth=CONFIG.retrieval.depth,
+    conda:
+        "../../envs/whobenefits.yaml"
     threads: 8
     resources:
         mem_mb=4000,
-    conda:
-        "../../envs/whobenefits.yaml"
+    params:
+        retriever=lambda w: CONFIG.retrievers[w.retriever].searched(),
+        depth=CONFIG.retrieval.depth,
     script:
         "../scripts/retrieve.py"

@@ -20,7 +20,7 @@ CELL = ["topic", "task", "llm", "category", "retriever"]
 def panels(labels: Labels, rows: Sequence[str], width: float, height: float, **options: object) -> tuple:
     """A figure with one column for each topic and the given row titles, and its axes by (row, topic)."""
     topics = list(labels["topics"])
-    figure = Figure(figsize=(max(6.5, width * len(topics)), height * len(rows) + 0.9), layout="constrained")
+    figure = Figure(figsize=(max(7.5, width * len(topics)), height * len(rows) + 0.9), layout="constrained")
     grid = figure.subplots(len(rows), len(topics), squeeze=False, **options)
     axes = {(row, topic): grid[i][j] for i, row in enumerate(rows) for j, topic in enumerate(topics)}
     for (row, topic), axis in axes.items():
@@ -42,7 +42,7 @@ def range_bars(ranges: pd.DataFrame, measure: str, name: str, labels: Labels) ->
         _category_ticks(axis, labels)
         axis.set_ylabel(name)
     handles = [Patch(color=colours[m, r], label=f"{labels['llms'][m]}, {labels['retrievers'][r]}") for m, r in colours]
-    figure.legend(handles=handles, loc="outside lower center", ncols=min(3, len(retrievers)))
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(llms))
     return figure
 
 
