@@ -14,6 +14,7 @@ import pytest
 import tiny
 import tiny_encoder
 import yaml
+from transformers import BertModel
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("Snakefile", "workflow", "config", "envs", "profiles")
@@ -98,7 +99,7 @@ def tiny_config(folder: Path, articles: dict) -> dict:
     data.mkdir(parents=True, exist_ok=True)
     (data / "articles.json").write_text(json.dumps(articles))
     tiny.tiny_llm(data / "llm")
-    tiny_encoder.save_encoder(data / "encoder")
+    tiny_encoder.tiny_bert(data / "encoder", BertModel)
     return {
         "name": "tiny",
         "seed": 1,

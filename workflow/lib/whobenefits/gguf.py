@@ -58,8 +58,11 @@ def _model(source: Path, place: dict[str, Any]) -> Any:
 
 
 def _split_digits(tokenizer: Any, source: Path) -> None:
+    backend = tokenizer.backend_tokenizer
+    if not isinstance(backend.pre_tokenizer, pre_tokenizers.ByteLevel):
+        return  # not one of these vocabularies, and the file takes long to read
     field = GGUFReader(source).fields.get("tokenizer.ggml.pre")
     if field is not None and field.contents() in DIGIT_SPLITS:
-        tokenizer.backend_tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        backend.pre_tokenizer = pre_tokenizers.Sequence(
             [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=False)]
         )

@@ -22,7 +22,11 @@ class _SafeRedirects(urllib.request.HTTPRedirectHandler):
     """Follows a redirection only to an address that could be asked for itself."""
 
     def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        check_url(newurl)
+        try:
+            check_url(newurl)
+        except UserError:
+            fp.close()
+            raise
         return super().redirect_request(req, fp, code, msg, headers, newurl)
 
 
@@ -80,6 +84,7 @@ def _append(url: str, partial: Path) -> None:
     try:
         response = urllib.request.build_opener(_SafeRedirects).open(request, timeout=TIMEOUT)
     except urllib.error.HTTPError as error:
+        error.close()
         if error.code == 416:
             # The file is shorter than what is here: not the same file.
             partial.unlink(missing_ok=True)

@@ -1,0 +1,143 @@
+"""Whole runs of a small grid: what they give, and what a change redoes. Jobs and generated prompts are counted."""
+
+import json
+import random
+import shutil
+from collections import Counter
+
+import pytest
+from conftest import ARTICLES, copied, sha256, tiny_config
+
+from whobenefits.tables import ANSWERS, REQUESTS, read_table
+
+BEHIND_ANSWERS = ("attribute", "score_answers", "measure_queries", "measure_groups")
+REPORT = ("write_report_tables", "draw_figures", "write_page")
+
+
+def tables(checkout):
+    """All result files but logs and the store, by path."""
+    files = (
+        p
+        for p in checkout.results.rglob("*")
+        if p.is_file() and p.suffix in (".parquet", ".csv", ".trec", ".svg", ".html", ".md", ".txt")
+    )
+    skipped = ("logs", "store", "index")
+    named = {str(p.relative_to(checkout.results)): p.read_bytes() for p in files}
+    return {name: data for name, data in named.items() if not any(part in name.split("/") for part in skipped)}
+
+
+def jobs(**counts):
+    return Counter({"all": 1, **counts})
+
+
+def test_a_second_run_has_nothing_to_do(tiny_run):
+    assert tiny_run.planned() == Counter()
+    assert "Nothing to be done" in tiny_run.run()
+
+
+def test_each_distinct_prompt_is_generated_once(tiny_run):
+    requests = read_table(REQUESTS, tiny_run.results / "geography/title/requests.parquet")
+    answers = read_table(ANSWERS, tiny_run.results / "geography/title/tiny/answers.parquet")
+    assert tiny_run.generated() == requests["request_id"].nunique() == len(answers)
+    # 4 queries, each: alone, 2 lists of 2 documents, and the union of these documents
+    assert (requests["setting"] == "llm").sum() == 4 and (requests["setting"] == "rag").sum() == 8
+
+
+def test_touched_files_redo_nothing(tiny_run):
+    for path in (tiny_run.folder / "workflow").rglob("*.py"):
+        path.touch()
+    assert tiny_run.planned() == Counter()
+
+
+def test_a_moved_checkout_redoes_nothing(tiny_run, tmp_path):
+    shutil.copytree(tiny_run.folder, tmp_path / "moved", symlinks=True)
+    moved = type(tiny_run)(tmp_path / "moved", tiny_run.config)
+    assert moved.planned() == Counter()
+
+
+@pytest.mark.parametrize(
+    ("module", "expected"),
+    [
+        ("report/figures.py", jobs(draw_figures=1, write_page=1)),
+        ("report/templates/page.html", jobs(write_page=1)),
+        ("statistics.py", jobs(aggregate=1, **dict.fromkeys(REPORT, 1))),
+        ("retrieval/dense.py", None),
+    ],
+)
+def test_an_edit_redoes_its_stage_and_what_follows(tiny_run, module, expected):
+    path = tiny_run.folder / "workflow/lib/whobenefits" / module
+    text = path.read_text()
+    path.write_text(text + "\n")
+    planned = tiny_run.planned()
+    path.write_text(text)
+    if expected:
+        assert planned == expected
+    else:
+        assert planned["build_index"] == 1 and planned["retrieve"] == 1, planned
+    assert tiny_run.planned() == Counter()
+
+
+def test_another_category_generates_nothing_and_asks_no_model(tiny_run):
+    tiny_run.config["grid"]["categories"].append("article-length")
+    planned = tiny_run.planned()
+    tiny_run.config["grid"]["categories"].pop()
+    assert planned == jobs(measure_groups=1, aggregate=1, **dict.fromkeys(REPORT, 1))
+
+
+def test_another_label_redoes_only_the_report(tiny_run):
+    tiny_run.config["retrievers"]["bm25"]["label"] = "Okapi"
+    planned = tiny_run.planned()
+    tiny_run.config["retrievers"]["bm25"]["label"] = "BM25"
+    assert planned == jobs(**dict.fromkeys(REPORT, 1))
+
+
+def test_another_k1_redoes_bm25_and_generates_only_new_prompts(tiny_run, tmp_path):
+    shutil.copytree(tiny_run.folder, tmp_path / "k1", symlinks=True)
+    changed = type(tiny_run)(tmp_path / "k1", json.loads(json.dumps(tiny_run.config)))
+    changed.config["retrievers"]["bm25"] |= {"k1": 0.0, "b": 0.0}
+    known, before = changed.generated(), prompts(changed)
+    planned = changed.planned()
+    assert planned["retrieve"] == 1 and planned["build_index"] == 0
+    changed.run()
+    new = prompts(changed) - before
+    assert changed.generated() == known + len(new)
+
+
+def prompts(checkout):
+    return set(read_table(REQUESTS, checkout.results / "geography/title/requests.parquet")["request_id"])
+
+
+def test_two_runs_and_shuffled_input_give_identical_results(tiny_run, tmp_path):
+    order = list(ARTICLES)
+    random.Random(3).shuffle(order)
+    config = tiny_config(tmp_path, {title: ARTICLES[title] for title in order})
+    config["assets"]["articles"]["files"]["summaries_en-us.json"]["sha256"] = sha256(tmp_path / "data/articles.json")
+    shuffled = copied(tmp_path, config)
+    shuffled.run()
+    first, second = tables(tiny_run), tables(shuffled)
+    assert first.keys() == second.keys() and len(first) > 30
+    # The page names where the data came from, which differs; everything else is the same to the last byte.
+    different = {name for name in first if first[name] != second[name]}
+    assert different <= {"report/index.html"}
+
+
+def test_a_fault_in_the_settings_is_told_before_any_work(tiny_run):
+    tiny_run.config["grid"]["retrievers"].append("bm52")
+    told = tiny_run.run(ok=False)
+    tiny_run.config["grid"]["retrievers"].pop()
+    assert "test.yaml: grid.retrievers names 'bm52', which is not known: did you mean 'bm25'?" in told
+    assert "Traceback" not in told and "Job stats" not in told
+
+
+def test_a_job_that_fails_says_why_and_leaves_the_rest_as_it_was(tiny_run):
+    tiny_run.config["assets"]["encoder"]["address"] = "file:nowhere"
+    tiny_run.config["retrievers"]["other"] = {"kind": "dense", "label": "Other", "model": "lost"}
+    tiny_run.config["assets"]["lost"] = {"address": "file:nowhere", "licence": "none"}
+    tiny_run.config["assets"]["encoder"]["address"] = f"file:{tiny_run.folder}/data/encoder"
+    tiny_run.config["grid"]["retrievers"].append("other")
+    before = tables(tiny_run)
+    told = tiny_run.run("--keep-going", ok=False)
+    tiny_run.config["grid"]["retrievers"].pop()
+    assert "assets.lost: " in told and "nowhere" in told
+    assert {name: data for name, data in tables(tiny_run).items() if name in before} == before
+    assert tiny_run.planned() == Counter()
