@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from tiny_gguf import tiny_llama, write_gguf
 
 from whobenefits import assets
-from whobenefits.assets import asset_identity, fetch_asset
+from whobenefits.assets import fetch_asset
 from whobenefits.errors import DataError, UserError
+from whobenefits.manifests import asset_identity
 from whobenefits.settings import Asset
 
 

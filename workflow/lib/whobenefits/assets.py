@@ -1,17 +1,15 @@
 """Models and data sets by address: fetched once, checked, and described by a manifest beside their files."""
 
-import hashlib
-import json
 import logging
 import shutil
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from whobenefits.downloads import Downloads, sha256_of
-from whobenefits.errors import DataError, UserError
+from whobenefits.errors import UserError
+from whobenefits.manifests import MANIFEST, read_manifest, write_manifest
 from whobenefits.settings import Asset
 
-MANIFEST = "asset.json"
 # Raised when gguf.py converts otherwise than before, so that models converted earlier are converted again.
 CONVERSION = 1
 
@@ -36,19 +34,7 @@ def fetch_asset(name: str, asset: Asset, folder: Path) -> None:
             logging.info("%s: %d files fetched into %s", name, len(files), folder)
     except UserError as error:
         raise UserError(f"assets.{name}: {error}") from error
-    _write_manifest(folder, {"name": name, "licence": asset.licence, **origin, "files": files})
-
-
-def asset_identity(folder: str | Path) -> str:
-    """16 hex digits that follow from the names and contents of the asset's files, wherever these came from.
-
-    Raises DataError where the folder has no manifest.
-    """
-    manifest = _manifest(Path(folder))
-    if manifest is None:
-        raise DataError(f"{Path(folder) / MANIFEST}: is not there or is no manifest: fetch the asset again")
-    contents = {file: record["sha256"] for file, record in manifest["files"].items()}
-    return hashlib.sha256(json.dumps(contents, sort_keys=True).encode()).hexdigest()[:16]
+    write_manifest(folder, {"name": name, "licence": asset.licence, **origin, "files": files})
 
 
 def _origin(asset: Asset) -> dict[str, Any]:
@@ -64,23 +50,9 @@ def _origin(asset: Asset) -> dict[str, Any]:
     return origin | ({"conversion": CONVERSION} if asset.format == "gguf" else {})
 
 
-def _manifest(folder: Path) -> dict[str, Any] | None:
-    try:
-        manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-    return manifest if isinstance(manifest, dict) and "files" in manifest else None
-
-
-def _write_manifest(folder: Path, manifest: dict[str, Any]) -> None:
-    partial = folder / f".{MANIFEST}.partial"
-    partial.write_text(json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False) + "\n", encoding="utf-8")
-    partial.replace(folder / MANIFEST)
-
-
 def _present_files(folder: Path, origin: dict[str, Any]) -> Records | None:
     """The manifest's records of the files, if it fits the settings and the files have the right sizes."""
-    manifest = _manifest(folder)
+    manifest = read_manifest(folder)
     if manifest is None or {key: manifest.get(key) for key in origin} != origin:
         return None
     sizes = {file: record["bytes"] for file, record in manifest["files"].items()}
@@ -89,7 +61,7 @@ def _present_files(folder: Path, origin: dict[str, Any]) -> Records | None:
 
 
 def _fetched_files(asset: Asset, folder: Path) -> Records:
-    old = (_manifest(folder) or {"files": {}})["files"]
+    old = (read_manifest(folder) or {"files": {}})["files"]
     folder.mkdir(parents=True, exist_ok=True)
     (folder / MANIFEST).unlink(missing_ok=True)
     scratch = folder.parent / f".{folder.name}.partial"

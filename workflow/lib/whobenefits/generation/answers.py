@@ -8,7 +8,6 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from whobenefits.assets import asset_identity
 from whobenefits.generation.engine import Answer, Decoding, Engine, load_tokenizer, usable_dtype
 from whobenefits.generation.kinds import SETTINGS
 from whobenefits.generation.prompts import (
@@ -20,6 +19,7 @@ from whobenefits.generation.prompts import (
     read_template,
 )
 from whobenefits.generation.store import content_key, segment_writer, stored_records
+from whobenefits.manifests import asset_identity
 from whobenefits.tables import ANSWERS, CORPUS, REQUESTS, read_table, write_table
 
 
