@@ -7,7 +7,7 @@ LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header 
 .PHONY: demo test lint format lock docs clean
 
 demo: .venv/installed ## run the study of config/demo.yaml and print what it found
-	@$(BIN)/snakemake --cores $(CORES)
+	@$(BIN)/snakemake --cores $(CORES) $$(test -t 2 && echo --logger rich) # bars for a person, lines for a file
 	@echo; cat results/report/finding.txt; echo
 	@echo "The page: $(CURDIR)/results/report/index.html"
 

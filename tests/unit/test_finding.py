@@ -97,7 +97,7 @@ def test_accuracy_is_said_to_be_raised_lowered_or_unchanged_as_the_numbers_are()
     first, second, *_, last = finding(table, gaps, rhos, GRID, synthetic.ABOUT)
     assert first.startswith("Article generation: retrieved documents raised the mean ROUGE-L from 20.0 to 30.0 points")
     assert second.startswith("Title generation: retrieved documents lowered the mean ROUGE-L from 20.0 to 10.0 points")
-    assert "3 queries, 3 in a group" in last and "`overlap`" in last and "no interval or test" in last
+    assert "3 queries, 3 in a group" in last and "the attributor overlap" in last and "no interval or test" in last
     table.loc[overall & (table.measure == "ac_rag"), "value"] = 0.2
     assert (
         "left the mean ROUGE-L from 20.0 to 20.0 points unchanged"

@@ -116,7 +116,7 @@ def limits_sentence(measures: pd.DataFrame, about: Mapping) -> str:
     return (
         f"Read with care: {_span(totals)} queries{each}, {_span(sizes)} in a group. A range over so few is above zero by "
         "chance alone, no interval or test is attached to it, and a ρ over four groups cannot reach p < 1/12. "
-        f"Which documents support an answer was decided by the attributor `{about['attribution']['kind']}`."
+        f"Which documents support an answer was decided by the attributor {about['attribution']['kind']}."
     )
 
 
