@@ -4,9 +4,10 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 import synthetic
+from markupsafe import escape
 
 from whobenefits.report.figures import drawn_figures, write_figures
-from whobenefits.report.page import correlation_rows, group_rows, inline_svg, page, setting_rows
+from whobenefits.report.page import Results, correlation_rows, group_rows, inline_svg, page, setting_rows, write_page
 
 GRID = synthetic.labels(retrievers=2, llms=1, categories=2)
 
@@ -43,7 +44,7 @@ class Outline(HTMLParser):
 
 def rendered(parts, labels=GRID, about=synthetic.ABOUT):
     tables, summaries, figures = parts
-    return page(*tables, summaries, figures, labels, about)
+    return page(Results(*tables, summaries, figures), labels, about)
 
 
 def test_the_page_is_well_formed_and_refers_to_nothing_outside_itself(parts):
@@ -119,3 +120,12 @@ def test_ids_of_two_inline_figures_do_not_meet():
 def test_settings_are_flat_rows_without_the_assets():
     about = {"a": {"b": [1, 2], "c": {"d": True}}, "e": None, "assets": {"x": 1}}
     assert setting_rows(about) == [("a.b", "1, 2"), ("a.c.d", "true"), ("e", "null")]
+
+
+def test_the_finding_on_the_page_is_the_one_in_the_text_file(parts, tmp_path):
+    tables, summaries, figures = parts
+    write_page(Results(*tables, summaries, figures), GRID, synthetic.ABOUT, tmp_path / "p.html", tmp_path / "f.txt")
+    sentences = (tmp_path / "f.txt").read_text().splitlines()
+    assert len(sentences) == 6 and all(
+        f"<li>{escape(line)}</li>" in (tmp_path / "p.html").read_text() for line in sentences
+    )

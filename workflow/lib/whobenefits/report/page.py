@@ -3,6 +3,7 @@
 import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -31,29 +32,43 @@ SHOWN = {
 }
 
 
-def page(
-    measures: pd.DataFrame,
-    ranges: pd.DataFrame,
-    correlations: pd.DataFrame,
-    summaries: Sequence[str],
-    figures: Mapping[str, str | Path],
-    labels: Labels,
-    about: Mapping,
-) -> str:
+@dataclass(frozen=True)
+class Results:
+    """What the page is made from: the result tables, the topics' dataset.csv files, and the figures' SVG by name."""
+
+    measures: pd.DataFrame
+    ranges: pd.DataFrame
+    correlations: pd.DataFrame
+    summaries: Sequence[str]
+    figures: Mapping[str, str | Path]
+
+    def finding(self, labels: Labels, about: Mapping) -> list[str]:
+        """The main finding in sentences."""
+        return finding(self.measures, self.ranges, self.correlations, labels, about)
+
+
+def page(results: Results, labels: Labels, about: Mapping) -> str:
     """The page as HTML: figures inline as SVG, no reference to any other file or host, all text escaped."""
+    svgs = {name: inline_svg(Path(path).read_text(encoding="utf-8"), name) for name, path in results.figures.items()}
     return ENVIRONMENT.get_template("page.html").render(
         about=about,
         labels=labels,
-        finding=finding(measures, ranges, correlations, labels, about),
-        figures={name: inline_svg(Path(path).read_text(encoding="utf-8"), name) for name, path in figures.items()},
-        dataset=dataset_table(summaries).to_dict("split"),
-        accuracy=_cells(accuracy_table(measures, labels)),
-        range_table=_cells(range_table(ranges, labels)),
-        groups=group_rows(measures, labels),
-        correlations=correlation_rows(correlations, labels),
+        finding=results.finding(labels, about),
+        figures=svgs,
+        dataset=dataset_table(results.summaries).to_dict("split"),
+        accuracy=_cells(accuracy_table(results.measures, labels)),
+        range_table=_cells(range_table(results.ranges, labels)),
+        groups=group_rows(results.measures, labels),
+        correlations=correlation_rows(results.correlations, labels),
         settings=setting_rows(about),
         assets=[asset_row(name, asset) for name, asset in about["assets"].items()],
     )
+
+
+def write_page(results: Results, labels: Labels, about: Mapping, page_path: str, finding_path: str) -> None:
+    """Write the page and, as plain text, its finding."""
+    Path(page_path).write_text(page(results, labels, about), encoding="utf-8")
+    Path(finding_path).write_text("\n".join(results.finding(labels, about)) + "\n", encoding="utf-8")
 
 
 def inline_svg(text: str, name: str) -> Markup:
@@ -148,20 +163,3 @@ def _plain(value: object) -> str:
     return (
         {None: "null", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else str(value)
     )
-
-
-def write_page(
-    measures: pd.DataFrame,
-    ranges: pd.DataFrame,
-    correlations: pd.DataFrame,
-    summaries: Sequence[str],
-    figures: Mapping[str, str | Path],
-    labels: Labels,
-    about: Mapping,
-    paths: tuple[str, str],
-) -> None:
-    """Write the page and, as plain text, its finding, to the two paths."""
-    text = page(measures, ranges, correlations, summaries, figures, labels, about)
-    Path(paths[0]).write_text(text, encoding="utf-8")
-    sentences = finding(measures, ranges, correlations, labels, about)
-    Path(paths[1]).write_text("\n".join(sentences) + "\n", encoding="utf-8")
