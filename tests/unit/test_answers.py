@@ -81,6 +81,15 @@ def test_another_model_or_decoding_takes_nothing_from_the_store(model, decoding,
     assert calls == [2, 2]
 
 
+def test_another_version_of_the_engine_takes_nothing_from_the_store(engine, tmp_path, monkeypatch):
+    load, calls = counted(engine)
+    prompts = prompts_of(engine, "b")
+    stored_answers(prompts, load, MODEL, DECODING, 1000, tmp_path)
+    monkeypatch.setattr("whobenefits.generation.answers.VERSION", 0)
+    stored_answers(prompts, load, MODEL, DECODING, 1000, tmp_path)
+    assert calls == [2, 2]
+
+
 def test_deleting_the_store_changes_no_answer(engine, tmp_path):
     prompts = prompts_of(engine, "bcd")
     first = stored_answers(prompts, lambda: engine, MODEL, DECODING, 1000, tmp_path / "one")

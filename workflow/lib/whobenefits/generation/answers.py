@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
-from whobenefits.generation.engine import Answer, Decoding, Engine, load_tokenizer, usable_dtype
+from whobenefits.generation.engine import VERSION, Answer, Decoding, Engine, load_tokenizer, usable_dtype
 from whobenefits.generation.kinds import SETTINGS
 from whobenefits.generation.prompts import (
     Document,
@@ -57,7 +57,8 @@ def stored_answers(
     `model` identifies the model and its number format. `engine` is called, and the model loaded, only where something
     is missing from the store. Each batch is in the store before the next one starts.
     """
-    keys = {request: content_key(dict(model), asdict(decoding), prompt.text) for request, prompt in prompts.items()}
+    rule = asdict(decoding)
+    keys = {name: content_key(VERSION, dict(model), rule, prompt.text) for name, prompt in prompts.items()}
     known = stored_records(store)
     missing = _missing(prompts, keys, known)
     logging.info("%d prompts: %d in the store, %d to generate", len(keys), len(keys) - len(missing), len(missing))

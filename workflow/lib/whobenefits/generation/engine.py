@@ -22,6 +22,8 @@ from whobenefits.generation.prompts import Prompt
 from whobenefits.generation.shared_prompt import ARCHITECTURES, ATTENTION, shared_prompt_cache
 from whobenefits.generation.stopping import PATTERNS, LineEnd, LineFlags, line_flags, trimmed
 
+# Raised when the engine answers otherwise than before, so that what is in the store is generated again.
+VERSION = 1
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
