@@ -87,6 +87,40 @@ def test_the_direction_of_correlations_is_claimed_only_where_it_is_consistent():
     assert correlation_sentence(correlations(utility=[np.nan])).endswith("is defined.")
 
 
+def test_correlations_of_zero_speak_for_no_direction():
+    assert "in no consistent relation" in correlation_sentence(
+        correlations(utility=[0.0, 0.0], exposure=[0.0], attribution=[0.0])
+    )
+    # two of three are negative, which is less than three quarters
+    assert "in no consistent relation" in correlation_sentence(correlations(utility=[-0.5, -0.2, 0.0]))
+
+
+def test_a_loss_is_never_called_a_gain():
+    lost = gain_sentence(measures(Low=(-0.3, -0.3), High=(-0.1, -0.1)), LABELS)
+    assert lost == (
+        "Averaged over all cells, no group gained: least was lost by Popularity: High (-10.0 points), "
+        "most by Popularity: Low (-30.0 points)."
+    )
+    mixed = gain_sentence(measures(Low=(0.3, 0.3), High=(-0.1, -0.1)), LABELS)
+    assert mixed.endswith(
+        "most was gained by Popularity: Low (+30.0 points), and most lost by Popularity: High (-10.0 points)."
+    )
+    assert gain_sentence(measures(Low=(-0.1, -0.1)), LABELS) == "All groups changed alike (-10.0 points)."
+    # -0.00001 is 0.0 points when rounded, without a minus
+    assert gain_sentence(measures(Low=(-0.00001, -0.00001)), LABELS) == "All groups changed alike (+0.0 points)."
+
+
+def test_the_smallest_p_follows_from_the_number_of_groups():
+    grid = synthetic.labels(tasks=1, retrievers=1, llms=1, categories=1)
+    table, gaps, rhos = synthetic.results(grid)
+    # 4 groups have 24 orders and two of them |ρ| = 1: 2/24 = 1/12; 3 groups: 2/6 = 1/3; of 2 no ρ is defined
+    for emptied, words in ((0, "a ρ over 4 groups cannot reach p < 1/12"), (1, "over 3 groups cannot reach p < 1/3")):
+        table.loc[table.group.isin(grid["categories"]["age-of-topic"]["groups"][:emptied]), "n"] = 0
+        assert words in finding(table, gaps, rhos, grid, synthetic.ABOUT)[-1]
+    table.loc[table.group.isin(["Unknown", "Pre-1900s"]), "n"] = 0
+    assert "cannot reach" not in finding(table, gaps, rhos, grid, synthetic.ABOUT)[-1]
+
+
 def test_accuracy_is_said_to_be_raised_lowered_or_unchanged_as_the_numbers_are():
     table, gaps, rhos = synthetic.results(GRID)
     overall = table.category == "all"

@@ -105,7 +105,7 @@ def test_the_attributor_the_licences_and_each_setting_stand_on_the_page(parts):
 def test_figures_have_alternative_texts_and_tables_have_captions_and_headings(parts):
     text = rendered(parts)
     assert text.count('role="img" aria-label="') == 5 == text.count("<figcaption>")
-    assert text.count("<caption>") == text.count("<table>") and text.count('scope="col"') > 20
+    assert text.count("<caption>") == text.count("<table") and text.count('scope="col"') > 20
 
 
 def test_ids_of_two_inline_figures_do_not_meet():
@@ -115,6 +115,22 @@ def test_ids_of_two_inline_figures_do_not_meet():
     assert inline_svg(svg, "one") == (
         '<svg><defs><clipPath id="one-a"/></defs><g clip-path="url(#one-a)"/><use xlink:href="#one-a"/></svg>'
     )
+
+
+def test_a_figure_shrinks_to_four_fifths_of_its_width_and_no_further():
+    # 720pt are 960 pixels, of which four fifths are 768; a figure of 300pt may grow to 928
+    assert inline_svg('<svg a="b" width="720pt" height="1pt">', "x").startswith(
+        '<svg style="min-width: 768px; max-width: 960px" a="b" width="720pt"'
+    )
+    assert 'style="min-width: 320px; max-width: 928px"' in inline_svg('<svg width="300pt">', "x")
+
+
+def test_a_dash_in_a_table_of_the_page_has_its_reasons_in_the_caption(parts):
+    (measures, ranges, correlations), summaries, figures = parts
+    ranges = ranges.copy()
+    ranges.loc[ranges.measure == "r_llm", ["value", "reason"]] = [np.nan, "fewer than two groups <have> queries"]
+    text = rendered(((measures, ranges, correlations), summaries, figures))
+    assert "–: undefined (fewer than two groups &lt;have&gt; queries).</span></caption>" in text
 
 
 def test_settings_are_flat_rows_without_the_assets():

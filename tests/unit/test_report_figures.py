@@ -70,8 +70,9 @@ def test_two_runs_make_the_same_bytes_in_each_format(tmp_path):
     assert all((tmp_path / "one" / n).read_bytes() == (tmp_path / "two" / n).read_bytes() for n in names)
 
 
-def test_legends_stay_inside_the_figure():
-    grid = synthetic.labels(retrievers=3, llms=2)
+@pytest.mark.parametrize("size", [{"retrievers": 3, "llms": 2}, {"retrievers": 6, "llms": 1, "tasks": 1}])
+def test_legends_stay_inside_the_figure(size):
+    grid = synthetic.labels(**size)
     for figure in drawn_figures(*synthetic.results(grid), grid).values():
         figure.draw_without_rendering()
         (legend,) = figure.legends
@@ -83,3 +84,47 @@ def test_each_llm_has_a_hue_and_each_retriever_a_shade_of_it():
     colours = pair_colours(["a", "b"], ["x", "y"])
     assert len(set(colours.values())) == 4
     assert sum(colours["a", "y"]) > sum(colours["a", "x"])
+
+
+def test_no_bar_is_higher_than_its_panel_where_panels_share_an_axis():
+    grid = synthetic.labels(topics=3, tasks=1, retrievers=1, llms=1, categories=2)
+    _, ranges, _ = synthetic.results(grid)
+    # the last topic has by far the widest gap: 90 points
+    ranges.loc[(ranges.topic == "topic2") & (ranges.measure == "r_rag"), "value"] = 90.0
+    panels = range_bars(ranges, "r_rag", "R", grid).axes
+    assert max(bars(panels[2])) == 90
+    assert all(panel.get_ylim()[0] == 0 and panel.get_ylim()[1] > 90 for panel in panels)
+
+
+def test_an_undefined_range_is_a_cross_even_where_all_are_undefined():
+    grid = synthetic.labels(tasks=1, retrievers=2, llms=1, categories=3)
+    _, ranges, _ = synthetic.results(grid)
+    (axis,) = range_bars(ranges.assign(value=np.nan), "r_rag", "R", grid).axes
+    assert [line.get_marker() for line in axis.lines] == ["x"] * (2 * 3)
+
+
+def test_the_number_of_groups_stands_under_each_category_of_a_correlation():
+    grid = synthetic.labels(tasks=1, llms=1, retrievers=1, categories=3)
+    _, _, correlations = synthetic.results(grid)
+    mean = correlations.retriever == "mean"
+    hit = mean & (correlations.category == "popularity") & (correlations.factor == "utility")
+    correlations.loc[hit, "n"] = 3
+    correlations.loc[mean & (correlations.category == "alphabetical"), ["value", "n"]] = [np.nan, 0]
+    (axis,) = correlation_bars(correlations, "delta", "ρ", grid).axes
+    names = [tick.get_text() for tick in axis.get_xticklabels()]
+    assert names == ["Age of topic\nn=4", "Popularity\nn=3–4", "Alphabetical"]
+
+
+def test_two_names_with_one_label_still_have_a_panel_each():
+    grid = synthetic.labels(tasks=1, retrievers=1, categories=2) | {"llms": {"llm0": "Model", "llm1": "Model"}}
+    (_, _, correlations) = synthetic.results(grid)
+    assert len(correlation_bars(correlations, "delta", "ρ", grid).axes) == 2
+
+
+def test_dots_with_documents_stand_right_of_the_one_without():
+    grid = synthetic.labels(tasks=1, retrievers=6, llms=1, categories=1)
+    (axis,) = drawn_figures(*synthetic.results(grid), grid)["group_accuracy"].axes
+    dots = [line.get_xdata()[0] for line in axis.lines if line.get_marker() == "o"]
+    # of each group six dots with documents, then the LLM alone
+    groups = [dots[i : i + 7] for i in range(0, len(dots), 7)]
+    assert len(groups) == 4 and all(min(group[:6]) > group[6] for group in groups)

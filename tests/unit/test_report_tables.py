@@ -2,7 +2,15 @@ import numpy as np
 import pandas as pd
 import synthetic
 
-from whobenefits.report.tables import accuracy_table, markdown, range_table, shown_number, write_report_tables
+from whobenefits.report.tables import (
+    accuracy_table,
+    markdown,
+    range_table,
+    shown_dataset,
+    shown_number,
+    undefined_note,
+    write_report_tables,
+)
 
 GRID = synthetic.labels(topics=2, retrievers=2, categories=2)
 
@@ -55,7 +63,7 @@ def test_a_number_has_one_digit_and_nothing_is_shown_for_the_undefined():
 
 def test_the_files_have_full_precision_in_csv_and_say_what_a_dash_is(tmp_path):
     measures, ranges, _ = synthetic.results(GRID)
-    ranges.loc[ranges.measure == "r_llm", "value"] = np.nan
+    ranges.loc[ranges.measure == "r_llm", ["value", "reason"]] = [np.nan, "fewer than two groups have queries"]
     summaries = [synthetic.summary(tmp_path / f"{t}.csv", t) for t in ("topic0", "topic1")]
     write_report_tables(measures, ranges, summaries, GRID, tmp_path / "tables")
     assert sorted(p.name for p in (tmp_path / "tables").iterdir()) == [
@@ -63,6 +71,32 @@ def test_the_files_have_full_precision_in_csv_and_say_what_a_dash_is(tmp_path):
     ]
     third = pd.read_csv(tmp_path / "tables/table3.csv")
     assert np.allclose(third.iloc[:, 2:], accuracy_table(measures, GRID).to_numpy(), rtol=1e-15)
-    assert "–: undefined" in (tmp_path / "tables/table4.md").read_text()
+    assert "–: undefined (fewer than two groups have queries)." in (tmp_path / "tables/table4.md").read_text()
     assert "–" not in (tmp_path / "tables/table3.md").read_text()
     assert pd.read_csv(tmp_path / "tables/table2.csv")["queries"].tolist() == [12, 12]
+
+
+def test_an_llm_named_like_a_task_keeps_its_own_label():
+    grid = GRID | {"llms": {"title": "Odd model", "llm1": "Model 1"}}
+    measures, _, _ = synthetic.results(grid)
+    assert accuracy_table(measures, grid).index.tolist() == [
+        (task, llm) for task in ("Article generation", "Title generation") for llm in ("Odd model", "Model 1")
+    ]
+
+
+def test_table_2_is_readable_means_to_one_decimal_and_counts_as_they_are():
+    frame = pd.DataFrame(
+        [{"topic": "cities", "label": "Cities", "queries": 159, "documents": 117362, "mean_body_words": 95.44}]
+    ).assign(dropped_too_long=0)
+    assert shown_dataset(frame) == (
+        ["Topic", "Queries", "Documents", "Mean body words", "Dropped too long"],
+        [["Cities", "159", "117,362", "95.4", "0"]],
+    )
+
+
+def test_each_reason_of_a_dash_is_said_once_and_a_missing_cell_is_called_so():
+    table = pd.DataFrame([[np.nan, 1.0]])
+    rows = pd.DataFrame({"value": [np.nan, np.nan, np.nan, 1.0], "reason": ["b", "a", "b", ""]})
+    assert undefined_note(table, rows) == "–: undefined (a; b)."
+    assert undefined_note(table, rows[3:]) == "–: undefined (not among the results)."
+    assert undefined_note(table.dropna(axis=1), rows) == ""

@@ -1,6 +1,6 @@
 """Figures 2 to 5 of the query-group study, and one of group means, drawn from the tables alone."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,32 +15,50 @@ from whobenefits.report.palette import GREY, HUES, pair_colours, style
 Labels = Mapping[str, Mapping]
 FACTORS = {"utility": "Utility", "exposure": "Exposure", "attribution": "Attribution"}
 CELL = ["topic", "task", "llm", "category", "retriever"]
+WIDTH, COLUMN = 7.5, 3.7  # inches of a figure at least, and of a column where there are several
 
 
-def panels(labels: Labels, rows: Sequence[str], width: float, height: float, **options: object) -> tuple:
-    """A figure with one column for each topic and the given row titles, and its axes by (row, topic)."""
-    topics = list(labels["topics"])
-    figure = Figure(figsize=(max(7.5, width * len(topics)), height * len(rows) + 0.9), layout="constrained")
+def topic_panels(labels: Labels, rows: Mapping[Hashable, str], name: str, height: float, **options: object) -> tuple:
+    """A figure with a column for each topic and a row for each title, and its axes by (topic, row).
+
+    `name` stands at the value axis, `height` is a row's in inches, and `options` are those of Figure.subplots.
+    """
+    topics = labels["topics"]
+    size = max(WIDTH, COLUMN * len(topics)), height * len(rows) + 0.9
+    figure = Figure(figsize=size, layout="constrained")
     grid = figure.subplots(len(rows), len(topics), squeeze=False, **options)
-    axes = {(row, topic): grid[i][j] for i, row in enumerate(rows) for j, topic in enumerate(topics)}
-    for (row, topic), axis in axes.items():
-        axis.set_title(f"{labels['topics'][topic]}: {row}" if len(topics) > 1 else row, loc="left")
-    return figure, axes
+    for line, row in zip(grid, rows, strict=True):
+        line[0].set_ylabel(name)
+        for axis, topic in zip(line, topics.values(), strict=True):
+            axis.set_title(_title(topic, rows[row], len(topics)), loc="left")
+    return figure, dict(zip([(topic, row) for row in rows for topic in topics], grid.flat, strict=True))
+
+
+def _title(topic: str, row: str, topics: int) -> str:
+    return row if topics == 1 else f"{topic}\n{row}"
+
+
+def _pairs(labels: Labels) -> dict[tuple[str, str], str]:
+    """A title for each task and LLM."""
+    return {(t, m): f"{labels['tasks'][t]}, {labels['llms'][m]}" for t in labels["tasks"] for m in labels["llms"]}
 
 
 def range_bars(ranges: pd.DataFrame, measure: str, name: str, labels: Labels) -> Figure:
-    """Figure 2 (`r_delta`) or 3 (`r_rag`): bars of LLM x retriever over the categories, a panel for topic and task."""
+    """Figure 2 (`r_delta`) or 3 (`r_rag`): bars of LLM x retriever over the categories, a panel for topic and task.
+
+    An undefined range is marked by a cross at zero.
+    """
     values = ranges[ranges["measure"] == measure].set_index(CELL)["value"].to_dict()
     llms, retrievers, categories = (list(labels[kind]) for kind in ("llms", "retrievers", "categories"))
     colours = pair_colours(llms, retrievers)
-    tasks = {label: task for task, label in labels["tasks"].items()}
-    figure, axes = panels(labels, list(tasks), 5, 2.5, sharey="row")
-    for (row, topic), axis in axes.items():
-        for i, pair in enumerate(colours):
-            heights = [values.get((topic, tasks[row], pair[0], cat, pair[1]), np.nan) for cat in categories]
-            _bars(axis, heights, i, len(colours), colours[pair])
+    figure, axes = topic_panels(labels, labels["tasks"], name, 2.5, sharey="row")
+    for (topic, task), axis in axes.items():
+        for i, (llm, retriever) in enumerate(colours):
+            heights = [values.get((topic, task, llm, category, retriever), np.nan) for category in categories]
+            _bars(axis, heights, i, len(colours), colours[llm, retriever])
         _category_ticks(axis, labels)
-        axis.set_ylabel(name)
+    for axis in axes.values():
+        axis.set_ylim(bottom=0)  # after all bars: a limit of a shared axis stops it from growing with the next ones
     handles = [Patch(color=colours[m, r], label=f"{labels['llms'][m]}, {labels['retrievers'][r]}") for m, r in colours]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(llms))
     return figure
@@ -49,23 +67,23 @@ def range_bars(ranges: pd.DataFrame, measure: str, name: str, labels: Labels) ->
 def correlation_bars(correlations: pd.DataFrame, outcome: str, name: str, labels: Labels) -> Figure:
     """Figure 4 (`ac_rag`) or 5 (`delta`): Spearman's ρ with U, E and A, averaged over the retrievers.
 
-    A panel for topic, task and LLM. An undefined ρ is marked by a cross at zero; the number of retrievers that an
-    average is over stands at the bar where it is not all of them.
+    A panel for topic, task and LLM. n is the number of groups that a ρ is over. An undefined ρ is marked by a cross at
+    zero; the number of retrievers that an average is over stands at the bar where it is not all of them.
     """
     kept = correlations[(correlations["outcome"] == outcome) & (correlations["retriever"] == "mean")]
     values = kept.set_index(["topic", "task", "llm", "category", "factor"])
-    pairs = {f"{labels['tasks'][t]}, {labels['llms'][m]}": (t, m) for t in labels["tasks"] for m in labels["llms"]}
-    figure, axes = panels(labels, list(pairs), 5, 1.9, sharey=True)
-    for (row, topic), axis in axes.items():
-        for i, factor in enumerate(FACTORS):
-            cells = [values.loc[(topic, *pairs[row], category, factor)] for category in labels["categories"]]
-            xs = _bars(axis, [cell["value"] for cell in cells], i, len(FACTORS), HUES[i])
-            _mark(axis, xs, cells, len(labels["retrievers"]))
-        _category_ticks(axis, labels)
-        axis.set_ylim(-1.18, 1.18)
-        axis.set_yticks([-1, -0.5, 0, 0.5, 1])
+    figure, axes = topic_panels(labels, _pairs(labels), name, 2.1, sharey=True)
+    for (topic, pair), axis in axes.items():
+        cells = {
+            factor: [values.loc[(topic, *pair, category, factor)] for category in labels["categories"]]
+            for factor in FACTORS
+        }
+        for i, of_factor in enumerate(cells.values()):
+            xs = _bars(axis, [cell["value"] for cell in of_factor], i, len(FACTORS), HUES[i])
+            _mark_partial(axis, xs, of_factor, len(labels["retrievers"]))
+        _category_ticks(axis, labels, [_group_counts(column) for column in zip(*cells.values(), strict=True)])
+        axis.set(ylim=(-1.18, 1.18), yticks=[-1, -0.5, 0, 0.5, 1])
         axis.axhline(0, color=GREY, linewidth=0.8)
-        axis.set_ylabel(name)
     handles = [Patch(color=HUES[i], label=label) for i, label in enumerate(FACTORS.values())]
     figure.legend(handles=handles, loc="outside lower center", ncols=3)
     return figure
@@ -75,38 +93,49 @@ def _bars(axis: Axes, heights: Sequence[float], i: int, of: int, colour: object)
     width = 0.8 / of
     xs = np.arange(len(heights)) + (i - (of - 1) / 2) * width
     axis.bar(xs, heights, width * 0.94, color=colour)
+    for x in xs[np.isnan(heights)]:
+        axis.plot(x, 0, marker="x", color=GREY, markersize=5, clip_on=False)
     return xs
 
 
-def _mark(axis: Axes, xs: np.ndarray, cells: Sequence[pd.Series], retrievers: int) -> None:
+def _group_counts(cells: Sequence[pd.Series]) -> str:
+    """Over how many groups the defined ρ of a category are, as a line below its name."""
+    counts = sorted({int(cell["n"]) for cell in cells if not np.isnan(cell["value"])})
+    return f"\nn={'–'.join(map(str, (counts[0], counts[-1])[: len(counts)]))}" if counts else ""
+
+
+def _mark_partial(axis: Axes, xs: np.ndarray, cells: Sequence[pd.Series], retrievers: int) -> None:
     for x, cell in zip(xs, cells, strict=True):
-        if np.isnan(cell["value"]):
-            axis.plot(x, 0, marker="x", color=GREY, markersize=5)
-        elif cell["n_retrievers"] < retrievers:
+        if not np.isnan(cell["value"]) and cell["n_retrievers"] < retrievers:
             above = cell["value"] >= 0
             place = {"xy": (x, cell["value"]), "xytext": (0, 2 if above else -2), "textcoords": "offset points"}
             axis.annotate(str(cell["n_retrievers"]), **place, ha="center", va="bottom" if above else "top", fontsize=7)
 
 
-def _category_ticks(axis: Axes, labels: Labels) -> None:
+def _category_ticks(axis: Axes, labels: Labels, below: Sequence[str] | None = None) -> None:
+    """The categories' names, the short ones where there are several columns, with a line of text below each."""
     categories = labels["categories"].values()
-    axis.set_xticks(range(len(categories)), [category["label"] for category in categories])
+    names = [category["short" if len(labels["topics"]) > 1 else "label"] for category in categories]
+    below = below or [""] * len(names)
+    axis.set_xticks(range(len(names)), [name + text for name, text in zip(names, below, strict=True)])
     axis.tick_params(axis="x", length=0)
 
 
 def group_means(measures: pd.DataFrame, labels: Labels) -> Figure:
     """Mean ROUGE-L of each group, LLM alone and with each retriever, joined by a line; n is the number of queries.
 
-    A panel for topic, task and LLM.
+    A panel for topic, task and LLM, one below the other: side by side the groups' names are too small to read.
     """
     kept = measures[measures["measure"].isin(["ac_llm", "ac_rag"])].set_index([*CELL, "group"])
-    pairs = {f"{labels['tasks'][t]}, {labels['llms'][m]}": (t, m) for t in labels["tasks"] for m in labels["llms"]}
-    figure, axes = panels(labels, list(pairs), 8.5, 2.5, sharey="row")
-    for (row, topic), axis in axes.items():
-        _group_panel(axis, kept, (topic, *pairs[row]), labels)
+    cells = [(topic, *pair) for topic in labels["topics"] for pair in _pairs(labels)]
+    figure = Figure(figsize=(8.5, 2.5 * len(cells) + 0.9), layout="constrained")
+    for axis, (topic, *pair) in zip(figure.subplots(len(cells), squeeze=False).flat, cells, strict=True):
+        _group_panel(axis, kept, (topic, *pair), labels)
+        title = _title(labels["topics"][topic], _pairs(labels)[tuple(pair)], len(labels["topics"]))
+        axis.set_title(title.replace("\n", ": "), loc="left", pad=16)
     names = ["LLM alone", *labels["retrievers"].values()]
     figure.legend(handles=[Patch(color=c, label=n) for c, n in zip((GREY, *HUES), names, strict=False)],
-                  loc="outside lower center", ncols=len(names))  # fmt: skip
+                  loc="outside lower center", ncols=min(4, len(names)))  # fmt: skip
     return figure
 
 
@@ -120,7 +149,8 @@ def _group_panel(axis: Axes, kept: pd.DataFrame, cell: tuple[str, str, str], lab
             with_rag = [
                 kept.loc[(*cell, category, retriever, group)]["value"] * 100 for retriever in labels["retrievers"]
             ]
-            places = x + (np.arange(len(with_rag)) - (len(with_rag) - 1) / 2) * 0.16
+            step = min(0.16, 0.5 / max(1, len(with_rag) - 1))  # all stay right of the LLM alone
+            places = x + (np.arange(len(with_rag)) - (len(with_rag) - 1) / 2) * step
             for i, (place, value) in enumerate(zip(places, with_rag, strict=True)):
                 axis.plot([x - 0.36, place], [alone["value"] * 100, value], color="#c8c8c8", linewidth=0.8, zorder=1)
                 axis.plot(place, value, "o", color=HUES[i % len(HUES)], markersize=5)
@@ -130,7 +160,6 @@ def _group_panel(axis: Axes, kept: pd.DataFrame, cell: tuple[str, str, str], lab
         x += 0.7
     axis.set_xticks(ticks, names, fontsize=7, rotation=45, ha="right", rotation_mode="anchor")
     axis.set_ylabel("ROUGE-L × 100")
-    axis.set_title(axis.get_title("left"), loc="left", pad=16)
 
 
 def drawn_figures(

@@ -1,6 +1,7 @@
 """The main finding in plain sentences, made from the numbers."""
 
 from collections.abc import Iterator, Mapping
+from math import factorial
 
 import pandas as pd
 
@@ -65,13 +66,19 @@ def gap_sentence(ranges: pd.DataFrame) -> str:
 def gain_sentence(measures: pd.DataFrame, labels: Labels) -> str:
     """The groups that gained most and least, averaged over all cells in which they have queries."""
     rows = measures[(measures["measure"] == "delta") & (measures["category"] != "all")]
-    gains = (rows.groupby(["category", "group"])["value"].mean() * 100).dropna().round(1)
+    # the sum makes a rounded -0.0 a 0.0
+    gains = (rows.groupby(["category", "group"])["value"].mean() * 100).dropna().round(1) + 0.0
     if gains.empty:
         return "No group's gain is defined."
-    named = [f"{_groups(gains[gains == value], labels)} ({value:+.1f} points)" for value in (gains.max(), gains.min())]
-    if gains.max() == gains.min():
-        return f"All groups gained alike ({gains.max():+.1f} points)."
-    return f"Averaged over all cells, most was gained by {named[0]}, least by {named[1]}."
+    high, low = gains.max(), gains.min()
+    if high == low:
+        return f"All groups {'gained' if high > 0 else 'changed'} alike ({high:+.1f} points)."
+    best, worst = (f"{_groups(gains[gains == value], labels)} ({value:+.1f} points)" for value in (high, low))
+    if high <= 0:
+        return f"Averaged over all cells, no group gained: least was lost by {best}, most by {worst}."
+    if low < 0:
+        return f"Averaged over all cells, most was gained by {best}, and most lost by {worst}."
+    return f"Averaged over all cells, most was gained by {best}, least by {worst}."
 
 
 def _groups(gains: pd.Series, labels: Labels) -> str:
@@ -87,24 +94,25 @@ def correlation_sentence(correlations: pd.DataFrame) -> str:
         return (
             "No correlation between the groups' gains and their documents' utility, exposure or attribution is defined."
         )
-    counts = rows.groupby("factor")["value"].agg(positive=lambda values: (values > 0).sum(), all="size")
+    signs = rows.assign(positive=rows["value"] > 0, negative=rows["value"] < 0).groupby("factor")
+    counts = signs[["positive", "negative"]].sum().assign(all=signs.size())
     parts = [
         f"{name} in {counts.loc[name, 'positive']} of {counts.loc[name, 'all']}"
         for name in FACTORS
         if name in counts.index
     ]
-    shares = counts["positive"] / counts["all"]
-    verdict = (
-        "a mostly positive"
-        if (shares >= 0.75).all()
-        else "a mostly negative"
-        if (shares <= 0.25).all()
-        else "no consistent"
-    )
     return (
-        f"The groups' gains stand in {verdict} relation to what their documents got: the averaged ρ is positive for "
-        f"{', '.join(parts)} cells where it is defined."
+        f"The groups' gains stand in {_direction(counts)} relation to what their documents got: the averaged ρ is "
+        f"positive for {', '.join(parts)} cells where it is defined."
     )
+
+
+def _direction(counts: pd.DataFrame) -> str:
+    """A direction only where each factor has it in three of four cells; a ρ of 0 speaks for neither."""
+    for sign in ("positive", "negative"):
+        if (counts[sign] >= 0.75 * counts["all"]).all():
+            return f"a mostly {sign}"
+    return "no consistent"
 
 
 def limits_sentence(measures: pd.DataFrame, about: Mapping) -> str:
@@ -114,10 +122,16 @@ def limits_sentence(measures: pd.DataFrame, about: Mapping) -> str:
     sizes, totals = groups["n"], overall.groupby("topic")["n"].max()
     each = "" if len(totals) == 1 else " a topic"
     return (
-        f"Read with care: {_span(totals)} queries{each}, {_span(sizes)} in a group. A range over so few is above zero by "
-        "chance alone, no interval or test is attached to it, and a ρ over four groups cannot reach p < 1/12. "
+        f"Read with care: {_span(totals)} queries{each}, {_span(sizes)} in a group. A range over so few can be this wide "
+        f"by chance, and no interval or test is attached to it yet{_smallest_p(groups)}. "
         f"Which documents support an answer was decided by the attributor {about['attribution']['kind']}."
     )
+
+
+def _smallest_p(groups: pd.DataFrame) -> str:
+    """The smallest exact two-sided p of a ρ: two of the n! orders of n groups have |ρ| = 1."""
+    n = max(groups[groups["n"] > 0].groupby(POINT)["group"].nunique(), default=0)
+    return f"; a ρ over {n} groups cannot reach p < 1/{factorial(n) // 2}" if n > 2 else ""
 
 
 def _span(values: pd.Series) -> str:

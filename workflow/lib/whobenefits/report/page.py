@@ -12,7 +12,17 @@ from markupsafe import Markup
 
 from whobenefits.categories import shown_group
 from whobenefits.report.finding import finding
-from whobenefits.report.tables import UNDEFINED, accuracy_table, dataset_table, range_table, shown_number
+from whobenefits.report.tables import (
+    UNDEFINED,
+    accuracy_rows,
+    accuracy_table,
+    dataset_table,
+    range_rows,
+    range_table,
+    shown_dataset,
+    shown_number,
+    undefined_note,
+)
 
 Labels = Mapping[str, Mapping]
 ENVIRONMENT = Environment(
@@ -52,17 +62,25 @@ def page(results: Results, labels: Labels, about: Mapping) -> str:
     svgs = {name: inline_svg(Path(path).read_text(encoding="utf-8"), name) for name, path in results.figures.items()}
     return ENVIRONMENT.get_template("page.html").render(
         about=about,
-        labels=labels,
+        labels={**labels, "categories": _shown_categories(labels)},
+        undefined=UNDEFINED,
         finding=results.finding(labels, about),
         figures=svgs,
-        dataset=dataset_table(results.summaries).to_dict("split"),
-        accuracy=_cells(accuracy_table(results.measures, labels)),
-        range_table=_cells(range_table(results.ranges, labels)),
+        dataset=shown_dataset(dataset_table(results.summaries)),
+        accuracy=_cells(accuracy_table(results.measures, labels), accuracy_rows(results.measures)),
+        range_table=_cells(range_table(results.ranges, labels), range_rows(results.ranges)),
         groups=group_rows(results.measures, labels),
         correlations=correlation_rows(results.correlations, labels),
         settings=setting_rows(about),
         assets=[asset_row(name, asset) for name, asset in about["assets"].items()],
     )
+
+
+def _shown_categories(labels: Labels) -> dict[str, dict]:
+    return {
+        name: {**item, "shown": [shown_group(group) for group in item["groups"]]}
+        for name, item in labels["categories"].items()
+    }
 
 
 def write_page(results: Results, labels: Labels, about: Mapping, page_path: str, finding_path: str) -> None:
@@ -72,21 +90,35 @@ def write_page(results: Results, labels: Labels, about: Mapping, page_path: str,
 
 
 def inline_svg(text: str, name: str) -> Markup:
-    """An SVG of ours for a page: without the XML head, with ids of its own so that figures do not share clip paths."""
+    """An SVG of ours for a page: without the XML head, with ids of its own so that figures do not share clip paths.
+
+    It shrinks to no less than four fifths of its own width, so that its text stays legible; narrow screens scroll.
+    """
     body = text[text.index("<svg") :]
+    # A point is 4/3 of a page's pixels.
+    body = re.sub(
+        r'<svg ([^>]*?width="([\d.]+)pt")', lambda m: f'<svg style="{_widths(float(m[2]))}" {m[1]}', body, count=1
+    )
     body = re.sub(r'\bid="', f'id="{name}-', body)
     body = re.sub(r"url\(#", f"url(#{name}-", body)
     body = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', body)
     return Markup(re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S))
 
 
-def _cells(table: pd.DataFrame) -> dict:
+def _widths(points: float) -> str:
+    pixels = points * 4 / 3
+    return f"min-width: {pixels * 0.8:.0f}px; max-width: {max(pixels, 928):.0f}px"
+
+
+def _cells(table: pd.DataFrame, source: pd.DataFrame) -> dict:
+    """A wide table for the template; `source` has the rows it was made of, with the reasons of what is undefined."""
     rows = zip(table.index, table.to_numpy().tolist(), strict=True)
     return {
         "names": list(table.index.names),
         "topics": list(dict.fromkeys(topic for topic, _ in table.columns)),
         "columns": [name for _, name in table.columns],
         "rows": [(index, [shown_number(value) for value in values]) for index, values in rows],
+        "note": undefined_note(table, source),
     }
 
 

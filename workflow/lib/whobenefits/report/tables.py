@@ -2,12 +2,14 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import pandas as pd
 
 Labels = Mapping[str, Mapping]
 UNDEFINED = "–"
+HEADS = {"tasks": "Task", "categories": "Category", "llms": "LLM"}
 
 
 def dataset_table(summaries: Sequence[str | Path]) -> pd.DataFrame:
@@ -17,37 +19,43 @@ def dataset_table(summaries: Sequence[str | Path]) -> pd.DataFrame:
 
 def accuracy_table(measures: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """Table 3: average ROUGE-L x 100 over all queries; columns are (topic, N or retriever), N the LLM alone."""
-    overall = measures[(measures["category"] == "all") & measures["measure"].isin(["ac_llm", "ac_rag"])]
-    keys = ["task", "llm", "topic", "retriever"]
-    values = (overall.set_index(keys)["value"] * 100).to_dict()
-    rows = [(task, llm) for task in labels["tasks"] for llm in labels["llms"]]
-    return _wide(rows, labels, lambda row, topic, retriever: values.get((*row, topic, retriever)), ["Task", "LLM"])
+    overall = accuracy_rows(measures)
+    values = (overall.set_index(["task", "llm", "topic", "retriever"])["value"] * 100).to_dict()
+    return _wide(("tasks", "llms"), labels, values)
+
+
+def accuracy_rows(measures: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the measures that Table 3 shows."""
+    return measures[(measures["category"] == "all") & measures["measure"].isin(["ac_llm", "ac_rag"])]
 
 
 def range_table(ranges: pd.DataFrame, labels: Labels) -> pd.DataFrame:
     """Table 4: R^llm in the columns N, R^rag in those of the retrievers, in ROUGE-L points."""
-    kept = ranges[ranges["measure"].isin(["r_llm", "r_rag"])]
-    values = kept.set_index(["task", "category", "llm", "topic", "retriever"])["value"].to_dict()
-    rows = [(task, cat, llm) for task in labels["tasks"] for cat in labels["categories"] for llm in labels["llms"]]
-    names = ["Task", "Category", "LLM"]
-    return _wide(rows, labels, lambda row, topic, retriever: values.get((*row, topic, retriever)), names)
+    values = range_rows(ranges).set_index(["task", "category", "llm", "topic", "retriever"])["value"].to_dict()
+    return _wide(("tasks", "categories", "llms"), labels, values)
 
 
-def _wide(rows: list[tuple[str, ...]], labels: Labels, value, names: list[str]) -> pd.DataFrame:
+def range_rows(ranges: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the ranges that Table 4 shows."""
+    return ranges[ranges["measure"].isin(["r_llm", "r_rag"])]
+
+
+def _wide(kinds: Sequence[str], labels: Labels, values: Mapping[tuple[str, ...], float]) -> pd.DataFrame:
+    """Values by (one name of each kind, topic, retriever) as a table with a row for each combination of the kinds."""
     columns = [(topic, retriever) for topic in labels["topics"] for retriever in ("none", *labels["retrievers"])]
     shown = pd.MultiIndex.from_tuples(
         [(labels["topics"][t], "N" if r == "none" else labels["retrievers"][r]) for t, r in columns]
     )
-    data = [[value(row, *column) for column in columns] for row in rows]
-    index = pd.MultiIndex.from_tuples([tuple(_label(labels, key) for key in row) for row in rows], names=names)
+    rows = list(product(*(labels[kind] for kind in kinds)))
+    data = [[values.get((*row, *column)) for column in columns] for row in rows]
+    named = [tuple(_label(labels, kind, name) for kind, name in zip(kinds, row, strict=True)) for row in rows]
+    index = pd.MultiIndex.from_tuples(named, names=[HEADS[kind] for kind in kinds])
     return pd.DataFrame(data, index, shown, dtype=float)
 
 
-def _label(labels: Labels, key: str) -> str:
-    for kind in ("tasks", "llms"):
-        if key in labels[kind]:
-            return labels[kind][key]
-    return labels["categories"][key]["short"]
+def _label(labels: Labels, kind: str, name: str) -> str:
+    item = labels[kind][name]
+    return item["short"] if kind == "categories" else item
 
 
 def shown_number(value: float, digits: int = 1) -> str:
@@ -80,10 +88,22 @@ def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |"
 
 
-def plain_markdown(table: pd.DataFrame) -> str:
-    """A flat table as Markdown, its numbers as they are."""
-    rows = [list(table.columns), ["---"] * table.shape[1], *table.astype(str).to_numpy().tolist()]
-    return "\n".join(_line(row) for row in rows) + "\n"
+def plain_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A flat table as Markdown."""
+    return "\n".join(_line(row) for row in [heads, ["---"] * len(heads), *rows]) + "\n"
+
+
+def shown_dataset(dataset: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Table 2 as people read it: the topic's label in place of its name, means to one decimal, counts grouped by 3."""
+    kept = dataset.drop(columns="topic")
+    heads = [name.replace("label", "topic").replace("_", " ").capitalize() for name in kept.columns]
+    return heads, [[_shown(value) for value in row] for row in kept.astype(object).to_numpy().tolist()]
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, float):
+        return shown_number(value)
+    return value if isinstance(value, str) else f"{value:,}"
 
 
 def write_report_tables(
@@ -94,15 +114,19 @@ def write_report_tables(
     folder.mkdir(parents=True, exist_ok=True)
     second = dataset_table(summaries)
     second.to_csv(folder / "table2.csv", index=False)
-    (folder / "table2.md").write_text(plain_markdown(second), encoding="utf-8")
-    for name, table in (("table3", accuracy_table(measures, labels)), ("table4", range_table(ranges, labels))):
+    (folder / "table2.md").write_text(plain_markdown(*shown_dataset(second)), encoding="utf-8")
+    third = accuracy_table(measures, labels), accuracy_rows(measures)
+    fourth = range_table(ranges, labels), range_rows(ranges)
+    for name, (table, rows) in {"table3": third, "table4": fourth}.items():
         flat = table.set_axis([f"{topic} {column}" for topic, column in table.columns], axis=1)
         flat.reset_index().to_csv(folder / f"{name}.csv", index=False, na_rep="NaN")
-        (folder / f"{name}.md").write_text(markdown(table, best=name == "table3") + _note(table), encoding="utf-8")
+        note = f"\nROUGE-L x 100; N: the LLM alone. {undefined_note(table, rows)}".rstrip() + "\n"
+        (folder / f"{name}.md").write_text(markdown(table, best=name == "table3") + note, encoding="utf-8")
 
 
-def _note(table: pd.DataFrame) -> str:
-    note = "\nROUGE-L x 100; N: the LLM alone."
-    if table.isna().any(axis=None):
-        note += f" {UNDEFINED}: undefined, the reason stands in measures.csv or ranges.csv."
-    return note + "\n"
+def undefined_note(table: pd.DataFrame, rows: pd.DataFrame) -> str:
+    """What the dashes of a table stand for, with the reasons from the rows it was made of; "" without a dash."""
+    if not table.isna().any(axis=None):
+        return ""
+    reasons = sorted(set(rows.loc[rows["value"].isna(), "reason"])) or ["not among the results"]
+    return f"{UNDEFINED}: undefined ({'; '.join(reasons)})."
