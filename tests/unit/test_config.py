@@ -66,6 +66,7 @@ FAULTS = [
         "assets.articles.files.x.sha256: '12' is",
     ),
     ("retrievers.given.path", "runs/{topc}.trec", "retrievers.given.path: 'runs/{topc}.trec' is not usable: {topc}"),
+    ("retrievers.given.label", "BM25", "retrievers: the label 'BM25' stands for two of grid.retrievers: give each a"),
     ("prompts", "papers", "prompts is 'papers', which is no folder of config/prompts: did you mean 'paper'?"),
 ]
 

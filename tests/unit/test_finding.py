@@ -139,3 +139,21 @@ def test_accuracy_is_said_to_be_raised_lowered_or_unchanged_as_the_numbers_are()
     )
     table.loc[overall, "value"] = np.nan
     assert finding(table, gaps, rhos, GRID, synthetic.ABOUT)[0] == "Article generation: the mean accuracy is undefined."
+
+
+def test_a_cell_that_is_undefined_with_documents_counts_on_neither_side():
+    grid = synthetic.labels(tasks=1, retrievers=2, llms=1, categories=1)
+    table, gaps, rhos = synthetic.results(grid)
+    overall = table.category == "all"
+    table.loc[overall & (table.measure == "ac_llm"), "value"] = 0.2
+    table.loc[overall & (table.measure == "ac_rag"), "value"] = 0.4
+    table.loc[overall & (table.measure == "ac_rag") & (table.retriever == "retriever0"), "value"] = np.nan
+    assert "from 20.0 to 40.0 points" in finding(table, gaps, rhos, grid, synthetic.ABOUT)[0]
+    # two LLMs, 0.2 and 0.6 alone; the second has no RAG answer: the mean alone is 20, not 40
+    grid = synthetic.labels(tasks=1, retrievers=1, llms=2, categories=1)
+    table, gaps, rhos = synthetic.results(grid)
+    for llm, alone, rag in (("llm0", 0.2, 0.3), ("llm1", 0.6, np.nan)):
+        here = (table.category == "all") & (table.llm == llm)
+        table.loc[here & (table.measure == "ac_llm"), "value"] = alone
+        table.loc[here & (table.measure == "ac_rag"), "value"] = rag
+    assert "from 20.0 to 30.0 points" in finding(table, gaps, rhos, grid, synthetic.ABOUT)[0]

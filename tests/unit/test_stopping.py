@@ -1,9 +1,10 @@
+import pytest
 import tiny
 import torch
 
 from whobenefits.generation.engine import Decoding, Engine
 from whobenefits.generation.prompts import Prompt
-from whobenefits.generation.stopping import LineEnd, line_flags, trimmed
+from whobenefits.generation.stopping import PATTERNS, LineEnd, line_flags, trimmed
 
 
 def ended(texts, prompt="Title:"):
@@ -50,13 +51,33 @@ def test_text_behind_the_end_is_cut():
     assert trimmed("\n", "line", "title") == ""
 
 
-def test_a_stop_rule_gives_the_answer_of_no_rule_cut_at_its_end_when_decoding_is_greedy(tmp_path):
-    engine = Engine(tiny.tiny_llm(tmp_path, seed=3), "float32")
-    prompts = [Prompt(t, tuple(engine.tokenizer(t)["input_ids"]), 0) for t in ("Title:", "Lake", "Mount Kenya is")]
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory):
+    # With this seed, half of the answers below have more than one line.
+    return Engine(tiny.tiny_llm(tmp_path_factory.mktemp("llm"), seed=7), "float32")
 
-    def run(stop):
-        return [a for batch in engine.answers(prompts, Decoding("title", 1, 40, stop), 1) for a in batch.values()]
 
-    for free, line in zip(run("none"), run("line"), strict=True):
-        assert line.text == trimmed(free.text, "line", "title")
-        assert line.new_tokens <= free.new_tokens
+TEXTS = ("Title:", "Lake", "Mount Kenya is", "Article: deep", "Russia", "Title: Lake Baikal", "the", "world")
+
+
+def answers(engine, stop, texts=TEXTS):
+    """Greedy answers to the texts, one at a time."""
+    prompts = [Prompt(text, tuple(engine.tokenizer(text)["input_ids"]), 0) for text in texts]
+    return [a for batch in engine.answers(prompts, Decoding("title", 1, 60, stop), 1) for a in batch.values()]
+
+
+def test_the_line_rule_gives_the_first_line_of_the_free_answer_and_ends_decoding_there(engine):
+    pairs = list(zip(answers(engine, "none"), answers(engine, "line"), strict=True))
+    assert all(line.text == trimmed(free.text, "line", "title") for free, line in pairs)
+    stopped = [(free, line) for free, line in pairs if line.text != free.text]
+    assert len(stopped) >= 3
+    assert all(line.new_tokens < free.new_tokens and line.finish_reason == "stop" for free, line in stopped)
+
+
+def test_the_pattern_rule_ends_decoding_where_the_pattern_starts_again(engine, monkeypatch):
+    (free,) = answers(engine, "none", ["Lake"])
+    pattern = free.text[len(free.text) // 2 :][:4]
+    monkeypatch.setitem(PATTERNS, "title", pattern)
+    (cut,) = answers(engine, "pattern", ["Lake"])
+    assert cut.text == free.text[: free.text.index(pattern)].strip() != free.text
+    assert cut.new_tokens < free.new_tokens and cut.finish_reason == "stop"

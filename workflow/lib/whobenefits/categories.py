@@ -27,14 +27,18 @@ VITAL_ARTICLES = {
     category.slug: category
     for category in (
         Category(
-            "age-of-topic", "Age of topic", "AoT", _AGE, "the track's rule on the years named in the lead paragraph"
+            "age-of-topic",
+            "Age of topic",
+            "AoT",
+            _AGE,
+            "the track's groups, by the median of the years that the lead paragraph names",
         ),
         Category(
             "popularity",
             "Popularity",
             "Pop",
             _LEVELS,
-            "a stand-in: quartiles of how many other vital articles name the title",
+            "a stand-in: quartiles, within the topic, of how many other vital articles name the title",
         ),
         Category("alphabetical", "Alphabetical", "Alp", _LETTERS, "first letter of the title, as the track groups it"),
         Category("article-length", "Article length", "Len", _LENGTHS, "quartiles of the words of the lead paragraph"),

@@ -20,7 +20,17 @@ def _problems(config: Config) -> list[str]:
     if not (PROMPTS / config.prompts).is_dir():
         hint = nearest(config.prompts, [path.name for path in PROMPTS.iterdir()])
         problems.append(f"prompts is {config.prompts!r}, which is no folder of config/prompts: {hint}")
-    return problems or _crowded(config)
+    return problems or _crowded(config) + _same_labels(config)
+
+
+def _same_labels(config: Config) -> list[str]:
+    """Labels that two points of the grid share: tables and figures could not tell them apart."""
+    problems = []
+    for kind in ("topics", "retrievers", "llms"):
+        labels = [getattr(config, kind)[name].label for name in getattr(config.grid, kind)]
+        for label in sorted({label for label in labels if labels.count(label) > 1}):
+            problems.append(f"{kind}: the label {label!r} stands for two of grid.{kind}: give each a label of its own")
+    return problems
 
 
 def _unknown_names(config: Config) -> list[str]:

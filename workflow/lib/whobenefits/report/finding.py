@@ -26,33 +26,33 @@ def finding(
 
 
 def accuracy_sentences(measures: pd.DataFrame, labels: Labels) -> Iterator[str]:
-    """One sentence for each task: mean accuracy of the LLM alone and with documents."""
+    """One sentence for each task: mean accuracy of the LLM alone and with documents, over the cells that have both."""
     overall = measures[measures["category"] == "all"]
     for task, label in labels["tasks"].items():
         part = overall[overall["task"] == task]
-        alone, rag = (part.loc[part["measure"] == name, "value"].mean() * 100 for name in ("ac_llm", "ac_rag"))
-        if pd.isna(alone) or pd.isna(rag):
+        both = _paired(part, ("ac_llm", "ac_rag"), ["topic", "llm"]) * 100
+        if both.empty:
             yield f"{label}: the mean accuracy is undefined."
-        else:
-            verb = (
-                "raised"
-                if round(rag, 1) > round(alone, 1)
-                else "lowered"
-                if round(rag, 1) < round(alone, 1)
-                else "left"
-            )
-            yield (
-                f"{label}: retrieved documents {verb} the mean ROUGE-L from {alone:.1f} to {rag:.1f} points"
-                f"{' unchanged' if verb == 'left' else ''} (mean over LLMs, retrievers and topics)."
-            )
+            continue
+        alone, rag = both["before"].mean().round(1), both["after"].mean().round(1)
+        verb = "raised" if rag > alone else "lowered" if rag < alone else "left"
+        yield (
+            f"{label}: retrieved documents {verb} the mean ROUGE-L from {alone:.1f} to {rag:.1f} points"
+            f"{' unchanged' if verb == 'left' else ''} (mean over LLMs, retrievers and topics)."
+        )
+
+
+def _paired(rows: pd.DataFrame, names: tuple[str, str], point: list[str]) -> pd.DataFrame:
+    """`before`, a value of the LLM alone, beside `after`, the same with each retriever, where both are defined."""
+    alone, rag = (rows[rows["measure"] == name].set_index([*point, "retriever"])["value"] for name in names)
+    alone = alone.droplevel("retriever")
+    before = pd.Series([alone.get(key[:-1]) for key in rag.index], rag.index, dtype=float)
+    return pd.DataFrame({"before": before, "after": rag}).dropna()
 
 
 def gap_sentence(ranges: pd.DataFrame) -> str:
     """In how many cells the gap between groups is wider with documents than without."""
-    alone = ranges[ranges["measure"] == "r_llm"].set_index(POINT)["value"]
-    rag = ranges[ranges["measure"] == "r_rag"].set_index([*POINT, "retriever"])["value"]
-    before = pd.Series([alone.get(key[:-1]) for key in rag.index], rag.index, dtype=float)
-    both = pd.DataFrame({"before": before, "after": rag}).dropna()
+    both = _paired(ranges, ("r_llm", "r_rag"), POINT)
     if both.empty:
         return "The gap between the groups is undefined in every cell."
     wider, narrower = (both["after"] > both["before"]).sum(), (both["after"] < both["before"]).sum()
