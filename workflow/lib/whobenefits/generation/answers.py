@@ -75,8 +75,8 @@ def _missing(prompts: Mapping[str, Prompt], keys: Mapping[str, str], known: Mapp
 def _generated(
     missing: Mapping[str, Prompt], engine: Engine, decoding: Decoding, batch_tokens: int, store: str | Path
 ) -> dict[str, dict]:
-    # Sorted, so that the batches, and with them the rounding, depend on the prompts and not on the order of requests.
-    keys: Sequence[str] = sorted(missing)
+    # Sorted by text, so that the batches, and with them the rounding, depend on the prompts and not on their order.
+    keys: Sequence[str] = sorted(missing, key=lambda key: missing[key].text)
     records: dict[str, dict] = {}
     with segment_writer(store) as write:
         for answers in engine.answers([missing[key] for key in keys], decoding, batch_tokens):

@@ -1,7 +1,9 @@
 """Answers by content: a folder of append-only JSON-lines segments, each with one writer.
 
 No locks and no shared file, so it is safe on a network file system and for any number of jobs at once. A killed job
-leaves at most one torn line at the end of its own segment; readers pass over it. Deleting the folder changes no result.
+leaves at most one torn line at the end of its own segment; readers pass over it. Deleting the folder loses nothing but
+time: the same prompts are answered again. In bfloat16 rounding depends on which prompts share a batch, so that answers
+generated together can differ from answers generated in several runs.
 """
 
 import hashlib
