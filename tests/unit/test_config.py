@@ -48,10 +48,15 @@ FAULTS = [
     ("retrieval.context_size", 9, "retrieval.context_size is 9 but retrieval.depth is 4: raise depth or lower "),
     ("retrieval.context_size", 0, "mine.yaml: retrieval.context_size: 0 is not usable: Input should be greater than"),
     ("dataset.asset", "article", "dataset.asset names 'article', which is not known: did you mean 'articles'? or add"),
-    ("dataset.source", "wikipedia", "mine.yaml: dataset.source: 'wikipedia' is not usable"),
+    ("dataset.source", "wikipedia", "mine.yaml: dataset.source: 'wikipedia' is not usable: known: vital-articles, trec-"),
+    ("dataset.source", None, "mine.yaml: dataset.source: is missing: add it (config/README.md lists what it can be)"),
+    ("dataset.max_words", 0, "mine.yaml: dataset.max_words: 0 is not usable: Input should be greater than or equal"),
+    ("dataset.retrieval_corpus", "all", "dataset.retrieval_corpus: 'all' is not usable: Input should be 'topic' or"),
+    ("queries.ids", "ids/{task}.csv", "queries.ids: 'ids/{task}.csv' is not usable: {task} stands for nothing, only"),
+    ("queries.ids", "ids.csv", "queries: max_queries limits what is drawn, but ids gives the queries: remove one"),
     ("llms.small.model", "tiny", "llms.small.model names 'tiny', which is not known: "),
     ("llms.small.context_tokens", 8, "tasks.article.max_new_tokens is 8 but llms.small.context_tokens is 8: no room"),
-    ("retrievers.bm25.kind", "bm42", "'bm42' is not usable: known: bm25, splade, dense, run"),
+    ("retrievers.bm25.kind", "bm42", "'bm42' is not usable: known: bm25, okapi, splade, dense, run"),
     (
         "retrievers.bm25.b",
         1.5,
@@ -67,6 +72,24 @@ FAULTS = [
     ),
     ("retrievers.given.path", "runs/{topc}.trec", "retrievers.given.path: 'runs/{topc}.trec' is not usable: {topc}"),
     ("retrievers.given.label", "BM25", "retrievers: the label 'BM25' stands for two of grid.retrievers: give each a"),
+    (
+        "scoring",
+        {"measure": "rouge-l-summary", "stemming": True},
+        "mine.yaml: scoring.stemming is true but scoring.measure is 'rouge-l-summary', which does not stem: set stemming",
+    ),
+    ("scoring", {"measure": "rouge-l"}, "mine.yaml: scoring.measure: 'rouge-l' is not usable: Input should be"),
+    ("retrieval.context_order", "random", "retrieval.context_order: 'random' is not usable: Input should be 'rank' or"),
+    (
+        "attribution.kind",
+        "fragment",
+        "mine.yaml: attribution.kind: 'fragment' is not usable: known: overlap, nli, frag",
+    ),
+    (
+        "attribution",
+        {"kind": "fragments", "model": "mnli"},
+        "attribution.model names 'mnli', which is not known: known: articles, small or add it under assets",
+    ),
+    ("measures", {"factor_decimals": -1}, "mine.yaml: measures.factor_decimals: -1 is not usable: Input should be"),
     ("prompts", "papers", "prompts is 'papers', which is no folder of config/prompts: did you mean 'paper'?"),
 ]
 
@@ -106,3 +129,21 @@ def test_what_the_snakefile_imports_is_light():
         [sys.executable, "-c", code], env={"PYTHONPATH": str(ROOT / "workflow/lib")}, capture_output=True, text=True
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+def test_without_a_word_on_them_all_choices_are_those_of_the_paper():
+    config = checked_config(SETTINGS, "mine.yaml")
+    assert (config.prompts, config.retrieval.context_order, config.generation.truncation) == (
+        "paper",
+        "rank",
+        "documents",
+    )
+    assert config.scoring.model_dump() == {"measure": "rouge-l-f1", "stemming": False, "failed": "undefined"}
+    assert config.measures.model_dump() == {"empty_groups": "undefined", "factor_decimals": None}
+
+
+def test_an_okapi_index_does_not_depend_on_what_works_at_search_time():
+    okapi = {"kind": "okapi", "label": "Okapi", "k1": 2.0, "b": 0.5, "epsilon": 0.1}
+    retriever = checked_config(changed("retrievers.bm25", okapi), "mine.yaml").retrievers["bm25"]
+    assert retriever.indexed() == {"kind": "okapi"}
+    assert retriever.searched() == {"kind": "okapi", "k1": 2.0, "b": 0.5, "epsilon": 0.1}

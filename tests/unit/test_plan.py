@@ -67,3 +67,22 @@ def test_each_plan_is_a_valid_table_and_rows_of_a_run_may_come_in_any_order(tmp_
     write_table(plan, REQUESTS, tmp_path_factory.getbasetemp() / "plan.parquet")
     shuffled = {name: frame.sample(frac=1, random_state=1) for name, frame in runs.items()}
     pd.testing.assert_frame_equal(plan, request_plan(["p", "q"], shuffled, TEMPLATES, 3))
+
+
+def test_an_unordered_context_depends_on_query_and_documents_and_not_on_ranks():
+    runs = {"a": run(q=["x", "y", "z"], s=["x", "y", "z"]), "b": run(q=["z", "x", "y"], s=["z", "y", "x"])}
+    ranked, unordered = (request_plan(["q", "s"], runs, TEMPLATES, 3, order) for order in ("rank", "unordered"))
+    contexts = unordered[unordered["setting"] == "rag"].set_index(["query_id", "retriever"])["doc_ids"]
+    # SHA-256 of ["q", "x"] begins with 8e, of ["q", "y"] with 40, of ["q", "z"] with 58; and of "s" with e3, 4f, 25.
+    assert contexts["q", "a"] == contexts["q", "b"] == ["y", "z", "x"]
+    assert contexts["s", "a"] == contexts["s", "b"] == ["z", "y", "x"]
+    # Two retrievers with the same documents have one prompt now, and had two.
+    assert len(set(ids(unordered, query_id="q", setting="rag"))) == 1
+    assert len(set(ids(ranked, query_id="q", setting="rag"))) == 2
+    for setting in ("llm", "doc"):
+        assert ids(unordered, setting=setting) == ids(ranked, setting=setting)
+
+
+def test_an_unordered_context_has_the_first_k_documents_by_rank():
+    plan = request_plan(["q"], {"a": run(q=["x", "z", "y"])}, TEMPLATES, 2, "unordered")
+    assert plan.loc[plan["setting"] == "rag", "doc_ids"].tolist() == [["z", "x"]]

@@ -99,3 +99,73 @@ def test_the_question_is_never_cut_and_the_limit_is_kept(bodies, limit):
     prompt = fitted_prompt(ARTICLE, "Lake Victoria", documents, TOKENIZER, limit)
     assert len(prompt.tokens) <= limit
     assert prompt.text.endswith("for the following title:\nTitle: Lake Victoria\nArticle:")
+
+
+def test_with_the_tail_lost_the_query_goes_first_and_then_documents_from_the_last_on():
+    whole = ARTICLE.render("Lake Victoria", DOCUMENTS)
+    ids = TOKENIZER(whole, add_special_tokens=False)["input_ids"]
+    # This tokenizer adds no special token: a limit of n keeps the first n of the tokens.
+    assert size(whole) == len(ids)
+    prompt = fitted_prompt(ARTICLE, "Lake Victoria", DOCUMENTS, TOKENIZER, len(ids) - 3, "tail")
+    assert prompt.tokens == tuple(ids[:-3]) and prompt.cut_tokens == 3
+    assert prompt.text == TOKENIZER.decode(ids[:-3]) and whole.startswith(prompt.text)
+    assert not prompt.text.endswith("Article:")
+    short = fitted_prompt(ARTICLE, "Lake Victoria", DOCUMENTS, TOKENIZER, 14, "tail").text
+    assert short.startswith("Title: Lake Baikal\n") and "Victoria" not in short and "Kenya" not in short
+
+
+def test_the_truncation_changes_no_prompt_that_fits_and_the_default_keeps_the_query():
+    limit = size(ARTICLE.render("Lake Victoria", DOCUMENTS))
+    fits = [fitted_prompt(ARTICLE, "Lake Victoria", DOCUMENTS, TOKENIZER, limit, how) for how in ("documents", "tail")]
+    assert fits[0] == fits[1] and fits[0].cut_tokens == 0
+    default = fitted_prompt(ARTICLE, "Lake Victoria", DOCUMENTS, TOKENIZER, limit - 1)
+    assert default == fitted_prompt(ARTICLE, "Lake Victoria", DOCUMENTS, TOKENIZER, limit - 1, "documents")
+    assert default.text.endswith("Title: Lake Victoria\nArticle:")
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=120), st.integers(1, 60))
+def test_a_lost_tail_leaves_a_beginning_within_the_limit(query, limit):
+    whole = ARTICLE.render(query, DOCUMENTS)
+    prompt = fitted_prompt(ARTICLE, query, DOCUMENTS, TOKENIZER, limit, "tail")
+    assert len(prompt.tokens) <= limit and whole.startswith(prompt.text)
+    assert prompt.cut_tokens == size(whole) - len(prompt.tokens)
+
+
+AUTHORS = {
+    "article": "Output only a Wikipedia article. Do not add any additional text, formatting, or explanation. Your response "
+    "must be a single document related to the following title. Title:Lake Victoria",
+    "title": "Output only the exact Wikipedia article title. Do not add any additional text, formatting, or explanation. "
+    "Your response must be a single line consisting solely of the title. Article:Lake Victoria",
+}
+
+
+@pytest.mark.parametrize(
+    ("task", "documents", "end"),
+    [
+        (
+            "article",
+            "Title: Lake Baikal\nArticle: A deep lake.\nTitle: Mount Kenya\nArticle: A high mountain.. ",
+            "\n Article: ",
+        ),
+        (
+            "title",
+            "Article: A deep lake.\nTitle: Lake Baikal\nArticle: A high mountain.\nTitle: Mount Kenya. ",
+            "\n Title: ",
+        ),
+    ],
+)
+def test_the_prompts_of_the_public_code_end_in_a_space_and_the_llm_alone_gets_the_instruction_only(
+    task, documents, end
+):
+    templates = {s: read_template(template_path(PROMPTS / "authors", task, s)) for s in SETTINGS}
+    spaced = [Document("Lake  Baikal", "A\ndeep lake."), DOCUMENTS[1]]
+    expected = f"{documents}Following the given patterns, {AUTHORS[task]}{end}"
+    assert templates["rag"].render("Lake\n Victoria", spaced) == expected
+    assert templates["doc"].text == templates["rag"].text
+    assert templates["llm"].render("Lake\n Victoria") == AUTHORS[task]
+
+
+def test_line_ends_at_the_end_of_a_template_are_dropped_and_a_space_that_it_asks_for_is_kept():
+    assert Template("{{ query }}:\n\n").render("q") == "q:"
+    assert Template('{{ query }}:{{ " " }}\n').render("q") == "q: "

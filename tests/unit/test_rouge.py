@@ -3,12 +3,13 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rouge import Rouge
 from rouge_score.rouge_scorer import RougeScorer
 
 from whobenefits.errors import DataError
 from whobenefits.measures import rouge
 from whobenefits.measures.joins import setting_scores
-from whobenefits.measures.rouge import rouge_l_f1
+from whobenefits.measures.rouge import rouge_l_f1, rouge_l_summary
 from whobenefits.measures.scores import answer_scores
 
 WORDS = st.lists(st.sampled_from(["lake", "Lake", "rift", "valleys", "valley", "the", "12", "é", "."]), max_size=12)
@@ -58,6 +59,52 @@ def test_values_are_those_of_rouge_score_and_lie_in_0_to_1(pairs, stemming):
 def test_f1_is_symmetric_where_both_texts_say_something(one, other):
     if one.strip() and other.strip():
         assert rouge_l_f1([one], [other]) == pytest.approx(rouge_l_f1([other], [one]), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("reference", "answer", "summary", "plain"),
+    [
+        # Sentences in another order. Different words: 6 each. "The deepest lake" finds all of its 3 words in the second
+        # answer sentence, "A lake in Russia" its 4 in the first, of which "lake" is known: union 6, r = p = 1. Plain:
+        # "a lake in russia", 4 of 7 words.
+        ("The deepest lake. A lake in Russia.", "A lake in Russia. The deepest lake.", 1.0, 4 / 7),
+        # A repeated word counts once: reference {lake, hill}, r = 1/2, p = 1, 2pr/(p+r) = 2/3. Plain: r = 1/4, p = 1, 2/5.
+        ("lake lake lake hill", "lake", 2 / 3, 2 / 5),
+        # Case and punctuation count: no word of 3 agrees. Plain: all do.
+        ("Lake Baikal, Russia", "lake baikal russia", 0.0, 1.0),
+    ],
+)
+def test_the_two_measures_by_hand(reference, answer, summary, plain):
+    # The package adds 1e-8 to p + r.
+    assert rouge_l_summary([reference], [answer]) == pytest.approx([summary], abs=1e-8)
+    assert rouge_l_f1([reference], [answer]) == pytest.approx([plain], abs=1e-12)
+
+
+def test_an_answer_without_a_sentence_scores_0_and_such_a_reference_is_undefined():
+    silent = ["", " \n", ".", "...", " .. "]
+    assert rouge_l_summary(["a lake"] * 5, silent).tolist() == [0.0] * 5
+    assert np.isnan(rouge_l_summary(silent, ["a lake"] * 5)).all()
+    assert np.isnan(rouge_l_summary(silent, silent)).all()
+
+
+def test_sentences_too_long_for_the_package_are_undefined():
+    # Without a common word it goes one step deeper for each of the answer's 1,100 words, Python allows 1,000.
+    long = " ".join(f"w{i}" for i in range(1100))
+    assert np.isnan(rouge_l_summary(["a lake"], [long])).all()
+    assert rouge_l_summary(["a lake"], [long.replace("w550", ".")]).tolist() == [0.0]
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(TEXTS, TEXTS), max_size=5))
+def test_summary_values_are_those_of_the_package_as_the_public_code_calls_it(pairs):
+    got = rouge_l_summary([r for r, _ in pairs], [a for _, a in pairs])
+    for (reference, answer), value in zip(pairs, got, strict=True):
+        if reference.strip().strip(".") and answer.strip().strip("."):
+            assert value == Rouge().get_scores(answer.strip(), reference.strip())[0]["rouge-l"]["f"]
+            assert 0 <= value < 1
+        elif answer.strip() and reference.strip():
+            with pytest.raises(ValueError, match="empty"):
+                Rouge().get_scores(answer.strip(), reference.strip())
 
 
 CORPUS = pd.DataFrame({"doc_id": ["b", "a"], "title": ["Mount Kenya", "Lake Baikal"], "text": ["a mountain", "a lake"]})
@@ -115,3 +162,25 @@ def test_scores_by_two_measures_are_refused():
     scores = pd.DataFrame({"request_id": ["r1", "r1"], "measure": ["rouge-l-f1", "bleu"], "value": [0.1, 0.2]})
     with pytest.raises(DataError, match="one accuracy"):
         setting_scores(REQUESTS, scores, "llm")
+
+
+def test_the_measure_changes_the_values_and_its_name_and_nothing_else():
+    plain = answer_scores(QUERIES, CORPUS, REQUESTS, ANSWERS, "article", False)
+    other = answer_scores(QUERIES, CORPUS, REQUESTS, ANSWERS, "article", False, measure="rouge-l-summary")
+    assert set(other["measure"]) == {"rouge-l-summary"}
+    # Against "a lake": "Baikal lake" 1 of 2 and 2 words, F1 1/2; "lake" p = 1, r = 1/2, F1 2/3.
+    assert other["value"].tolist() == pytest.approx([1 / 2, 2 / 3], abs=1e-8)
+    assert other["request_id"].tolist() == plain["request_id"].tolist()
+
+
+@pytest.mark.parametrize("measure", ["rouge-l-f1", "rouge-l-summary"])
+def test_what_is_undefined_is_0_where_failed_scores_are_zero(measure):
+    empty = CORPUS.assign(text=["a mountain", " "])
+    undefined = answer_scores(QUERIES, empty, REQUESTS, ANSWERS, "article", False, measure)
+    assert np.isnan(undefined["value"]).all()
+    zero = answer_scores(QUERIES, empty, REQUESTS, ANSWERS, "article", False, measure, "zero")
+    assert zero["value"].tolist() == [0.0, 0.0]
+    defined = answer_scores(QUERIES, CORPUS, REQUESTS, ANSWERS, "article", False, measure)
+    pd.testing.assert_frame_equal(
+        answer_scores(QUERIES, CORPUS, REQUESTS, ANSWERS, "article", False, measure, "zero"), defined
+    )

@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,8 @@ from whobenefits.measures.groups import group_measures
 from whobenefits.measures.means import ALL_ZERO, UNDEFINED
 from whobenefits.measures.shares import group_means, group_shares, shares
 from whobenefits.tables import MEASURES, write_table
+
+REFERENCE = Path(__file__).parents[1] / "reference/query_group_fairness"
 
 
 def documents(rows, retriever="bm25"):
@@ -144,3 +147,52 @@ def test_tables_that_do_not_fit_together_are_refused(name, change, message):
     tables = inputs()
     with pytest.raises(DataError, match=message):
         group_measures(**tables | {name: change(tables[name])}, categories=CATEGORIES)
+
+
+def by_measure(**rules):
+    got = group_measures(**inputs(), categories=CATEGORIES, **rules)
+    return got.set_index(["category", "group", "retriever", "measure"])[["value", "n", "reason"]]
+
+
+def test_a_group_without_a_query_is_undefined_or_0_and_nothing_else_changes():
+    plain, zero = by_measure(), by_measure(empty_groups="zero")
+    # The group None has no query: ac_llm, ac_rag and delta. Its factors are defined either way, being over documents.
+    changed = [("none", "ac_llm"), ("bm25", "ac_rag"), ("bm25", "delta")]
+    empty = pd.MultiIndex.from_tuples([("size", "None", *names) for names in changed], names=plain.index.names)
+    assert plain.loc[empty, "value"].isna().all() and set(plain.loc[empty, "reason"]) == {"no query in this group"}
+    assert zero.loc[empty].values.tolist() == [[0.0, 0, ""]] * 3
+    pd.testing.assert_frame_equal(zero.drop(empty), plain.drop(empty))
+
+
+def test_an_undefined_score_and_a_factor_that_is_all_zero_are_not_made_0():
+    tables = inputs()
+    tables["outcomes"].loc[0, "value"] = np.nan
+    tables["factors"] = tables["factors"].assign(utility=0.0)
+    got = group_measures(**tables, categories=CATEGORIES, empty_groups="zero").set_index(["group", "measure"])["value"]
+    assert math.isnan(got["Low", "ac_llm"]) and math.isnan(got["High", "utility"])
+
+
+def test_factors_are_rounded_after_the_shares_and_accuracies_never():
+    plain, rounded = by_measure(), by_measure(factor_decimals=1)
+    # Utility over |Q| = 2: High 0.3, Low 0.05 -> 0.0 (half to even). Shares of the means that are not rounded: 6/7 = 0.857
+    # -> 0.9 and 1/7 = 0.143 -> 0.1; of the rounded means they would be 1 and 0.
+    assert rounded.loc[("size", "High", "bm25", "utility"), "value"] == 0.9
+    assert rounded.loc[("size", "Low", "bm25", "utility"), "value"] == 0.1
+    assert rounded.loc[("size", "Low", "bm25", "utility_mean"), "value"] == 0.0
+    accuracies = [key for key in plain.index if key[3] in ("ac_llm", "ac_rag", "delta")]
+    pd.testing.assert_frame_equal(rounded.loc[accuracies], plain.loc[accuracies])
+    pd.testing.assert_frame_equal(rounded[["n", "reason"]], plain[["n", "reason"]])
+
+
+def test_the_published_attributions_are_rounded_after_their_shares():
+    # Each printed mean is a whole number of attributions over |Q|, which three decimals give back.
+    table = pd.read_csv(REFERENCE / "group_factors.csv")
+    n = table["topic"].map({"cities": 159, "geography": 144, "military-history": 245})
+    counts = (table["avg_consumption"] * n).round()
+    assert (counts / n).round(3).tolist() == table["avg_consumption"].tolist()
+    sets = [table[name] for name in ("task", "topic", "retriever", "llm", "field")]
+    of_rounded = table["avg_consumption"] / table["avg_consumption"].groupby(sets).transform("sum")
+    made = counts.groupby(sets).transform(shares)
+    assert made.round(3).tolist() == table["prob_consumption"].tolist()
+    # Shares of the rounded means differ in 88 of the 576.
+    assert (of_rounded.round(3) != table["prob_consumption"]).sum() == 88

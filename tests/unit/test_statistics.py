@@ -62,6 +62,13 @@ def test_groups_without_queries_are_left_out_and_counted():
     assert (got["n_groups"], got["n_empty"], got["n"]) == (2, 2, 6)
 
 
+def test_a_group_without_a_query_that_is_scored_0_widens_the_range():
+    # measures.empty_groups: zero gives Top a 0: 50 - 0 points instead of 50 - 20
+    got = only(ranges_of(measures({"ac_rag": [0.3, 0.2, 0.5, 0.0]}, n=(2, 1, 4, 0)), CATEGORIES))
+    assert got["value"] == pytest.approx(50)
+    assert (got["lowest"], got["n_groups"], got["n"]) == ("Top", 4, 7)
+
+
 def test_of_equal_groups_the_first_in_the_category_s_order_is_named():
     got = only(ranges_of(measures({"ac_llm": [0.5, 0.2, 0.2, 0.5]})[::-1], CATEGORIES))
     assert (got["lowest"], got["highest"], got["retriever"]) == ("Mid", "Low", "none")

@@ -6,15 +6,19 @@ from whobenefits.tables import FACTORS, GROUPS, MEASURES, OUTCOMES, QUERIES, rea
 
 
 def main(
-    outcomes: str, factors: str, groups: str, queries: str, measures: str, categories: dict[str, list[str]]
+    outcomes: str, factors: str, groups: str, queries: str, measures: str, categories: dict[str, list[str]], rules: dict
 ) -> None:
-    """Write the measures of the groups; `categories` are the groups of each category in their order."""
+    """Write the measures of the groups.
+
+    `categories` are the groups of each category in their order, `rules` how empty groups count and what is rounded.
+    """
     table = group_measures(
         outcomes=read_table(OUTCOMES, outcomes),
         factors=read_table(FACTORS, factors),
         groups=read_table(GROUPS, groups),
         queries=read_table(QUERIES, queries),
         categories=categories,
+        **rules,
     )
     write_table(table, MEASURES, measures)
 
@@ -28,4 +32,5 @@ if __name__ == "__main__":
             queries=snakemake.input.queries,
             measures=snakemake.output.measures,
             categories=snakemake.params.categories,
+            rules=snakemake.params.rules,
         )

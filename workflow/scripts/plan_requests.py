@@ -8,7 +8,13 @@ from whobenefits.tables import QUERIES, REQUESTS, RUN, read_table, write_table
 
 
 def main(
-    queries: str, runs: list[str], templates: list[str], requests: str, retrievers: list[str], context_size: int
+    queries: str,
+    runs: list[str],
+    templates: list[str],
+    requests: str,
+    retrievers: list[str],
+    context_size: int,
+    context_order: str,
 ) -> None:
     """Write the requests: each distinct prompt has one id."""
     plan = request_plan(
@@ -16,6 +22,7 @@ def main(
         runs={name: read_table(RUN, run) for name, run in zip(retrievers, runs, strict=True)},
         templates=dict(zip(SETTINGS, map(read_template, templates), strict=True)),
         context_size=context_size,
+        context_order=context_order,
     )
     write_table(plan, REQUESTS, requests)
 
@@ -29,4 +36,5 @@ if __name__ == "__main__":
             requests=snakemake.output.requests,
             retrievers=snakemake.params.retrievers,
             context_size=snakemake.params.context_size,
+            context_order=snakemake.params.context_order,
         )

@@ -5,15 +5,15 @@ from whobenefits.measures.scores import answer_scores
 from whobenefits.tables import ANSWERS, CORPUS, QUERIES, REQUESTS, SCORES, read_table, write_table
 
 
-def main(queries: str, corpus: str, requests: str, answers: str, scores: str, task: str, stemming: bool) -> None:
-    """Write the accuracy of each answer."""
+def main(queries: str, corpus: str, requests: str, answers: str, scores: str, task: str, scoring: dict) -> None:
+    """Write the accuracy of each answer; `scoring` has the measure and its options."""
     table = answer_scores(
         queries=read_table(QUERIES, queries),
         corpus=read_table(CORPUS, corpus),
         requests=read_table(REQUESTS, requests),
         answers=read_table(ANSWERS, answers),
         task=task,
-        stemming=stemming,
+        **scoring,
     )
     write_table(table, SCORES, scores)
 
@@ -27,5 +27,5 @@ if __name__ == "__main__":
             answers=snakemake.input.answers,
             scores=snakemake.output.scores,
             task=snakemake.wildcards.task,
-            stemming=snakemake.params.stemming,
+            scoring=snakemake.params.scoring,
         )

@@ -4,9 +4,9 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from whobenefits.categories import SOURCES
+from whobenefits.categories import categories_of
 from whobenefits.errors import ConfigError
-from whobenefits.settings import PROMPTS, Config, nearest
+from whobenefits.settings import PROMPTS, WIKIPROJECT, Config, nearest
 
 
 def _problems(config: Config) -> list[str]:
@@ -20,7 +20,17 @@ def _problems(config: Config) -> list[str]:
     if not (PROMPTS / config.prompts).is_dir():
         hint = nearest(config.prompts, [path.name for path in PROMPTS.iterdir()])
         problems.append(f"prompts is {config.prompts!r}, which is no folder of config/prompts: {hint}")
-    return problems or _crowded(config) + _same_labels(config)
+    problems += _unstemmed(config)
+    return problems or _crowded(config) + _same_labels(config) + _unselectable(config)
+
+
+def _unstemmed(config: Config) -> list[str]:
+    if not config.scoring.stemming or config.scoring.measure == "rouge-l-f1":
+        return []
+    return [
+        f"scoring.stemming is true but scoring.measure is {config.scoring.measure!r}, which does not stem: set stemming "
+        "to false or take rouge-l-f1"
+    ]
 
 
 def _same_labels(config: Config) -> list[str]:
@@ -30,7 +40,23 @@ def _same_labels(config: Config) -> list[str]:
         labels = [getattr(config, kind)[name].label for name in getattr(config.grid, kind)]
         for label in sorted({label for label in labels if labels.count(label) > 1}):
             problems.append(f"{kind}: the label {label!r} stands for two of grid.{kind}: give each a label of its own")
+    categories = categories_of(config.dataset.model_dump())
+    labels = [categories[name].label for name in config.grid.categories]
+    for label in sorted({label for label in labels if labels.count(label) > 1}):
+        problems.append(f"dataset.categories: the label {label!r} stands for two of grid.categories: change one")
     return problems
+
+
+def _unselectable(config: Config) -> list[str]:
+    """Topics of the grid that the source cannot have, whatever its files hold."""
+    if config.dataset.source != "trec-fair":
+        return []
+    selects = {name: config.topics[name].select for name in config.grid.topics}
+    return [
+        f"topics.{name}.select is {select!r}: write the id of a WikiProject, such as '666', or 'largest 1'"
+        for name, select in selects.items()
+        if not WIKIPROJECT.fullmatch(select)
+    ]
 
 
 def _unknown_names(config: Config) -> list[str]:
@@ -38,9 +64,11 @@ def _unknown_names(config: Config) -> list[str]:
     for kind in ("topics", "tasks", "retrievers", "llms"):
         names, known = getattr(config.grid, kind), getattr(config, kind)
         problems += _unknown(f"grid.{kind}", names, known, f"or define it under {kind}")
-    remedy = f"or take a source other than {config.dataset.source} that has it"
+    own = "define it under dataset.categories or " if hasattr(config.dataset, "categories") else ""
+    remedy = f"or {own}take a source other than {config.dataset.source} that has it"
+    categories = categories_of(config.dataset.model_dump())
     for place, names in (("grid.categories", config.grid.categories), ("queries.cells", config.queries.cells)):
-        problems += _unknown(place, names, SOURCES[config.dataset.source], remedy)
+        problems += _unknown(place, names, categories, remedy)
     for place, name in asset_uses(config).items():
         problems += _unknown(place, [name], config.assets, "or add it under assets")
     return problems
@@ -69,7 +97,7 @@ def _unknown(place: str, names: list[str], known: Any, remedy: str) -> list[str]
 
 def asset_uses(config: Config) -> dict[str, str]:
     """Each place of the settings that names an asset, and the asset."""
-    uses = {"dataset.asset": config.dataset.asset}
+    uses = {"dataset.asset": config.dataset.asset} if hasattr(config.dataset, "asset") else {}
     uses |= {
         f"retrievers.{name}.model": item.model for name, item in config.retrievers.items() if hasattr(item, "model")
     }
@@ -97,8 +125,8 @@ def checked_config(raw: dict[str, Any], source: str) -> Config:
 def _sentence(fault: Any) -> str:
     """What is wrong, as `place: value and remedy`."""
     names = [str(part) for part in fault["loc"] if part != "[key]"]
-    # Behind a retriever's name, and behind attribution, the location has the kind that was chosen: no key of the file.
-    kind = {"retrievers": 2, "attribution": 1}.get(names[0] if names else "")
+    # Behind a retriever's name, attribution and dataset the location has the kind that was chosen: no key of the file.
+    kind = {"retrievers": 2, "attribution": 1, "dataset": 1}.get(names[0] if names else "")
     if kind and len(names) > kind:
         del names[kind]
     place = f"{'.'.join(names)}: " if names else ""
@@ -110,8 +138,14 @@ def _sentence(fault: Any) -> str:
         case "own":
             return f"{place}{fault['msg']}"
         case "union_tag_invalid":
-            return f"{place}{fault['ctx']['tag']!r} is not usable: known: {fault['ctx']['expected_tags'].replace(chr(39), '')}"
+            known = fault["ctx"]["expected_tags"].replace("'", "")
+            return f"{_chooser(names, fault)}: {fault['ctx']['tag']!r} is not usable: known: {known}"
         case "union_tag_not_found":
-            return f"{place}kind is missing: add it (config/README.md lists the kinds)"
+            return f"{_chooser(names, fault)}: is missing: add it (config/README.md lists what it can be)"
         case _:
             return f"{place}{fault['input']!r} is not usable: {fault['msg']}"
+
+
+def _chooser(names: list[str], fault: Any) -> str:
+    """The key that says which settings stand at a place, such as `retrievers.bm25.kind`."""
+    return ".".join([*names, fault["ctx"]["discriminator"].strip("'")])

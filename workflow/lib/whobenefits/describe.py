@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from whobenefits.categories import SOURCES
+from whobenefits.categories import categories_of
 from whobenefits.settings import Config
 
 TASK_LABELS = {"article": "Article generation", "title": "Title generation"}
@@ -10,13 +10,13 @@ TASK_LABELS = {"article": "Article generation", "title": "Title generation"}
 
 def grid_categories(config: Config) -> dict[str, list[str]]:
     """The groups, in their order, of each reported category."""
-    known = SOURCES[config.dataset.source]
+    known = categories_of(config.dataset.model_dump())
     return {name: list(known[name].groups) for name in config.grid.categories}
 
 
 def labels_of(config: Config) -> dict[str, dict[str, Any]]:
     """Labels of topics, tasks, retrievers, LLMs and categories, in the grid's order."""
-    known = SOURCES[config.dataset.source]
+    known = categories_of(config.dataset.model_dump())
     return {
         "topics": {name: config.topics[name].label for name in config.grid.topics},
         "tasks": {name: TASK_LABELS[name] for name in config.grid.tasks},
@@ -45,13 +45,19 @@ def about_of(config: Config) -> dict[str, Any]:
         "queries": config.queries.model_dump(),
         "retrieval": config.retrieval.model_dump(),
         "retrievers": {name: config.retrievers[name].model_dump() for name in grid.retrievers},
-        "llms": {name: config.llms[name].model_dump() for name in grid.llms},
+        "llms": {name: _llm(config, name) for name in grid.llms},
         "tasks": {name: config.tasks[name].model_dump() for name in grid.tasks},
         "scoring": config.scoring.model_dump(),
+        "measures": config.measures.model_dump(),
         "attribution": config.attribution.model_dump()
         | {"description": type(config.attribution).model_fields["kind"].description},
         "assets": {name: config.assets[name].model_dump() for name in used_assets(config)},
     }
+
+
+def _llm(config: Config, name: str) -> dict[str, Any]:
+    llm = config.llms[name]
+    return {"label": llm.label, "model": llm.model} | config.engine(name)
 
 
 def used_assets(config: Config) -> list[str]:

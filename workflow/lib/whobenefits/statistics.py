@@ -54,7 +54,7 @@ def _by_group(part: pd.DataFrame, groups: Sequence[str], place: Mapping[str, str
 
 
 def _range(by_group: Mapping[str, Value]) -> dict:
-    filled = {group: item.value for group, item in by_group.items() if item.n > 0}
+    filled = {group: item.value for group, item in by_group.items() if _counts(item)}
     row = {"value": math.nan, "lowest": None, "highest": None, "reason": FEW_FILLED}
     if len(filled) > 1 and any(map(math.isnan, filled.values())):
         row["reason"] = UNDEFINED
@@ -64,6 +64,11 @@ def _range(by_group: Mapping[str, Value]) -> dict:
         row = {"value": (filled[highest] - filled[lowest]) * 100, "lowest": lowest, "highest": highest, "reason": ""}
     counts = {"n_groups": len(filled), "n_empty": len(by_group) - len(filled)}
     return row | counts | {"n": sum(item.n for item in by_group.values())}
+
+
+def _counts(item: Value) -> bool:
+    """Whether a group is compared: it has queries, or measures.empty_groups has given it a value."""
+    return item.n > 0 or not math.isnan(item.value)
 
 
 def spearman(x: Sequence[float], y: Sequence[float]) -> Value:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from scipy.special import softmax
 from transformers import (
     AutoModelForSequenceClassification,
     AutoTokenizer,
@@ -22,11 +23,14 @@ LOCAL = {"local_files_only": True, "trust_remote_code": False}
 class NliAttributor:
     """The probability that the document (premise) entails the answer (hypothesis), in [0, 1].
 
-    The model's softmax over all its labels, in float32. A document supports the answer where entailment is the most
+    The softmax over all labels of the model's float32 logits. A document supports the answer where entailment is the most
     probable label, or, with a threshold, where its probability is at least that. A pair of more than `max_length` tokens
     has its longer side cut at the end, down to the length of the other and then both alike. An answer of nothing but
     white space supports nothing: NaN, not attributed. Each distinct pair is computed once.
     """
+
+    # Which side of a pair is cut that has too many tokens, in transformers' words.
+    truncation = "longest_first"
 
     def __init__(self, source: Path, threshold: float | None, max_length: int, batch_tokens: int) -> None:
         """Load model and tokenizer of an asset's folder; no code of the folder is run and nothing is unpickled.
@@ -46,7 +50,7 @@ class NliAttributor:
     def support(self, pairs: Sequence[Pair]) -> Support:
         """The probability of entailment and the verdict of each pair."""
         distinct = [pair for pair in dict.fromkeys(pairs) if pair[1].strip()]
-        known = dict(zip(distinct, self._probabilities(distinct), strict=True))
+        known = dict(zip(distinct, softmax(self.logits(distinct), axis=1), strict=True))
         silent = np.full(len(self.model.config.id2label), np.nan)
         rows = np.array([known.get(pair, silent) for pair in pairs]).reshape(len(pairs), len(silent))
         scores = rows[:, self.entailment]
@@ -54,12 +58,12 @@ class NliAttributor:
             return Support(scores, ~np.isnan(scores) & (rows.argmax(axis=1) == self.entailment))
         return Support(scores, scores >= self.threshold)
 
-    def _probabilities(self, pairs: Sequence[Pair]) -> np.ndarray:
-        """Softmax over the labels; shape (number of pairs, number of labels)."""
+    def logits(self, pairs: Sequence[Pair]) -> np.ndarray:
+        """The model's logits of pairs of premise and hypothesis; shape (number of pairs, number of labels)."""
         rows = np.empty((len(pairs), len(self.model.config.id2label)))
         for places, batch in self._batches(pairs):
             with torch.inference_mode():
-                rows[places] = self.model(**batch.to(self.device)).logits.float().softmax(-1).cpu().numpy()
+                rows[places] = self.model(**batch.to(self.device)).logits.float().cpu().numpy()
         return rows
 
     def _batches(self, pairs: Sequence[Pair]) -> Iterator[tuple[list[int], BatchEncoding]]:
@@ -67,9 +71,9 @@ class NliAttributor:
         if not pairs:
             return
         encoded = self.tokenizer(
-            [document for document, _ in pairs],
-            [answer for _, answer in pairs],
-            truncation="longest_first",
+            [premise for premise, _ in pairs],
+            [hypothesis for _, hypothesis in pairs],
+            truncation=self.truncation,
             max_length=self.max_length,
         )
         for places in batches([len(ids) for ids in encoded["input_ids"]], self.batch_tokens):

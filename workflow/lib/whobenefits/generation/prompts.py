@@ -53,9 +53,12 @@ class Template:
             raise ConfigError(f"{place}: is not a valid Jinja template: {error}") from error
 
     def render(self, query: str, documents: Sequence[Document] = ()) -> str:
-        """The prompt, without white space at its end: a language model continues best right after the last colon."""
+        """The prompt, without line ends at its end: a language model continues best right after the last colon.
+
+        Other white space there is kept: a template that wants a space at its end writes `{{ " " }}`.
+        """
         try:
-            return self._template.render(query=query, documents=documents).rstrip()
+            return self._template.render(query=query, documents=documents).rstrip("\r\n")
         except TemplateError as error:
             raise ConfigError(f"{self.place}: {error}; a template knows query and documents (title, body)") from error
 
@@ -71,20 +74,45 @@ def read_template(path: str | Path) -> Template:
 
 
 def fitted_prompt(
-    template: Template, query: str, documents: Sequence[Document], tokenizer: Tokenizer, limit: int
+    template: Template,
+    query: str,
+    documents: Sequence[Document],
+    tokenizer: Tokenizer,
+    limit: int,
+    truncation: str = "documents",
 ) -> Prompt:
     """The prompt in at most `limit` tokens, the special ones included.
 
-    A prompt that is too long has every document's body cut to the same number of tokens, the largest that fits, so
-    that all k documents stay in the prompt and each group keeps the exposure that it is counted for. Where even titles
-    alone do not fit, documents are dropped from the last one on. The instruction and the query are never cut: a
-    DataError says so where they do not fit by themselves.
+    With the truncation "documents", a prompt that is too long has every document's body cut to the same number of
+    tokens, the largest that fits, so that all k documents stay in the prompt and each group keeps the exposure that it
+    is counted for. Where even titles alone do not fit, documents are dropped from the last one on. The instruction and
+    the query are never cut: a DataError says so where they do not fit by themselves.
+
+    With "tail", the prompt loses its end: the query first, as it stands last, and then documents from the last one on.
     """
-    whole = _tokens(tokenizer, template.render(query, documents))
-    if len(whole) <= limit:
-        return Prompt(template.render(query, documents), whole, 0)
-    text, tokens = _shortened(template, query, documents, tokenizer, limit)
-    return Prompt(text, tokens, len(whole) - len(tokens))
+    whole = template.render(query, documents)
+    tokens = _tokens(tokenizer, whole)
+    if len(tokens) <= limit:
+        return Prompt(whole, tokens, 0)
+    if truncation == "tail":
+        text, kept = _without_tail(whole, tokenizer, limit)
+    else:
+        text, kept = _shortened(template, query, documents, tokenizer, limit)
+    return Prompt(text, kept, len(tokens) - len(kept))
+
+
+def _without_tail(whole: str, tokenizer: Tokenizer, limit: int) -> tuple[str, tuple[int, ...]]:
+    body = _Body(whole, tokenizer)
+    # From the limit down: the special tokens need room, and a text that is cut may have other tokens at its end.
+    for cap in range(min(limit, len(body.ends)), -1, -1):
+        text = body.first(cap)
+        tokens = _tokens(tokenizer, text)
+        if len(tokens) <= limit:
+            return text, tokens
+    raise DataError(
+        f"the LLM's context leaves {limit} tokens for a prompt, fewer than its special tokens need: raise context_tokens "
+        "or lower max_new_tokens"
+    )
 
 
 def _shortened(

@@ -6,6 +6,8 @@ import pandas as pd
 
 from whobenefits.errors import DataError
 from whobenefits.measures.accuracy import group_accuracy
+from whobenefits.measures.factors import FACTORS
+from whobenefits.measures.means import NO_QUERY
 from whobenefits.measures.shares import group_shares
 
 ALL = "all"
@@ -18,6 +20,8 @@ def group_measures(
     groups: pd.DataFrame,
     queries: pd.DataFrame,
     categories: Mapping[str, Sequence[str]],
+    empty_groups: str = "undefined",
+    factor_decimals: int | None = None,
 ) -> pd.DataFrame:
     """The table of measures of one topic, task and LLM.
 
@@ -27,6 +31,10 @@ def group_measures(
     divided by all queries. The accuracies over all queries stand under the category "all" and the group "all". The
     order of rows in the inputs changes nothing. Queries that differ between the tables, and labels that a category does
     not have, are a DataError.
+
+    With `empty_groups` "zero", the accuracies of a group without a query are 0 instead of undefined. With
+    `factor_decimals`, means and shares of the factors are rounded to so many decimals, the shares being those of the
+    means before they are rounded. The public code of study Q does both, with three decimals.
     """
     ids = set(queries["query_id"])
     _check_queries(outcomes, factors, ids)
@@ -36,7 +44,20 @@ def group_measures(
         labels = _labels(groups, category, names, ids.union(factors["doc_id"]))
         rows = group_accuracy(outcomes, labels, names) + group_shares(factors, retrievers, labels, names, len(ids))
         parts.append(pd.DataFrame(rows).assign(category=category))
-    return pd.concat(parts, ignore_index=True).assign(**_cell(outcomes))
+    table = pd.concat(parts, ignore_index=True).assign(**_cell(outcomes))
+    table = _zero_for_empty(table) if empty_groups == "zero" else table
+    return table if factor_decimals is None else _rounded(table, factor_decimals)
+
+
+def _zero_for_empty(table: pd.DataFrame) -> pd.DataFrame:
+    """The table with 0, and no reason, for what is undefined because a group has no query; n stays 0."""
+    empty = table["reason"] == NO_QUERY
+    return table.assign(value=table["value"].mask(empty, 0.0), reason=table["reason"].mask(empty, ""))
+
+
+def _rounded(table: pd.DataFrame, decimals: int) -> pd.DataFrame:
+    of_factors = table["measure"].isin([*FACTORS, *(f"{factor}_mean" for factor in FACTORS)])
+    return table.assign(value=table["value"].mask(of_factors, table["value"].round(decimals)))
 
 
 def _check_queries(outcomes: pd.DataFrame, factors: pd.DataFrame, ids: set[str]) -> None:
