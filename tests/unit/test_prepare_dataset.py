@@ -29,14 +29,16 @@ def articles() -> list[tuple[str, dict[str, str]]]:
     return [*pairs, ("River", {"title": "River", "extract": ", ".join(names[::2]), "topic": "Rivers"})]
 
 
-def prepared(folder: Path, pairs: list, max_queries: int | None = None) -> dict[str, Path]:
+def prepared(folder: Path, pairs: list, max_queries: int | None = None, ids: str | None = None) -> dict[str, Path]:
     folder.mkdir()
     text = "{" + ", ".join(f"{json.dumps(key)}: {json.dumps(value)}" for key, value in pairs) + "}"
     (folder / "summaries_en-us.json").write_text(text)
     paths = {name: folder / "out" / name for name in FILES}
     prepare_dataset.main(
-        data=str(folder / "asset.json"),
-        **{name: str(path) for name, path in paths.items()},
+        data=[str(folder / "asset.json")],
+        counts=None,
+        ids=ids,
+        tables={name: str(path) for name, path in paths.items()},
         topic={"slug": "lakes", "label": "Lakes", "select": "Lakes"},
         dataset={"source": "vital-articles", "asset": "articles", "max_words": 40},
         cells=["age-of-topic", "alphabetical"],
@@ -92,6 +94,15 @@ def test_a_limit_on_the_queries_covers_the_groups_evenly(tmp_path):
     parts = queries["cell"].str.split(" | ", regex=False, expand=True)
     # 8 queries over 4 groups: 2 each, in both categories
     assert [parts[i].value_counts().tolist() for i in (0, 1)] == [[2] * 4] * 2
+
+
+def test_given_queries_stand_in_for_drawn_ones_and_what_is_missing_is_shown(tmp_path):
+    drawn = read_table(QUERIES, prepared(tmp_path / "a", articles())["queries"])
+    (tmp_path / "ids").write_text("\n".join([*drawn["query_id"][:3], "nowhere"]))
+    paths = prepared(tmp_path / "b", articles(), ids=str(tmp_path / "ids"))
+    assert read_table(QUERIES, paths["queries"])["query_id"].tolist() == drawn["query_id"][:3].tolist()
+    summary = pd.read_csv(paths["summary"]).iloc[0]
+    assert (summary["queries"], summary["queries_given"], summary["queries_missing"]) == (3, 4, 1)
 
 
 def test_the_script_depends_on_its_sources_but_not_on_the_settings_module():

@@ -32,8 +32,13 @@ def file_of(pairs: list[tuple[str, dict]]) -> str:
 class Given:
     """A source of the records that it is given."""
 
+    reasons = ("lost",)
+
     def __init__(self, *records: Record) -> None:
         self.given = records
+
+    def about(self, topic: str) -> dict[str, str]:
+        return {"place": topic}
 
     def records(self, topic: str):
         return self.given
@@ -135,8 +140,10 @@ def test_each_unusable_record_is_counted_under_the_first_reason_that_applies():
         Record("5", "T", "one two three", {"letter": "a"}),
         Record("5", "T", "one", {"letter": "b"}),
         Record("6", "ｔ", "one", {"letter": "a"}),
+        Record("7", "", "", fault="lost"),
     )
     assert documents.dropped == {
+        "lost": 1,
         "empty_title": 1,
         "empty_body": 1,
         "too_long": 1,
@@ -144,6 +151,7 @@ def test_each_unusable_record_is_counted_under_the_first_reason_that_applies():
         "duplicate_id": 1,
         "duplicate_title": 1,
     }
+    assert documents.about == {"place": "lakes"}
     # of the two records 5 the smaller text stays: "one" < "one two three"
     assert documents.corpus.to_dict("records") == [{"doc_id": "5", "title": "T", "text": "one"}]
     assert documents.groups.to_dict("records") == [{"doc_id": "5", "category": "letter", "group": "b"}]
@@ -170,6 +178,8 @@ def test_a_category_outside_the_cells_may_have_no_label():
 def test_nothing_left_and_a_label_that_is_no_group_are_errors_with_a_remedy():
     with pytest.raises(DataError, match=r"topic 'lakes': no document is left of 1 records \(1 too long\): raise"):
         kept(Record("1", "T", "a b c d", {"letter": "a"}))
+    with pytest.raises(DataError, match=r"\(2 no label; without a label in: 2 letter\): raise"):
+        kept(Record("1", "T", "a"), Record("2", "U", "b", {"letter": ""}))
     with pytest.raises(DataError, match="1: 'z' is no group of letter"):
         kept(Record("1", "T", "a", {"letter": "z"}))
 

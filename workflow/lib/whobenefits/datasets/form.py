@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from pathlib import Path
 from typing import Protocol
 
 import pandas as pd
@@ -14,7 +15,7 @@ from whobenefits.errors import DataError
 from whobenefits.groups import quartile_groups
 from whobenefits.sampling import document_cells
 
-# Why a record is dropped; of several reasons the first one that applies is counted.
+# Why a record is dropped, behind a source's own reasons; of several the first one that applies is counted.
 REASONS = ("empty_title", "empty_body", "too_long", "no_label", "duplicate_id", "duplicate_title")
 
 
@@ -23,7 +24,8 @@ class Record:
     """One record of a source, its title and text with single spaces between the words and none around them.
 
     `labels` has the group by category where the source gives one ("" is no valid label), `values` the number by
-    category where the group is a quartile among the kept documents of the topic.
+    category where the group is a quartile among the kept documents of the topic. `fault` is the source's own reason why
+    this is no document, if there is one.
     """
 
     doc_id: str
@@ -31,15 +33,21 @@ class Record:
     text: str
     labels: Mapping[str, str] = field(default_factory=dict)
     values: Mapping[str, float] = field(default_factory=dict)
+    fault: str = ""
 
     @property
     def words(self) -> int:
-        """Whitespace words of the text."""
-        return len(self.text.split())
+        """Whitespace words of the text: one more than its single spaces."""
+        return self.text.count(" ") + 1 if self.text else 0
 
 
 class Source(Protocol):
-    """Where real documents come from."""
+    """Where real documents come from. `reasons` are the faults that its records can have."""
+
+    reasons: Sequence[str]
+
+    def about(self, topic: str) -> Mapping[str, str]:
+        """What dataset.csv says about a topic beside what is counted: text by column. Raises DataError as records does."""
 
     def records(self, topic: str) -> Iterable[Record]:
         """All records of one topic, in any order, with what makes some of them unusable left in.
@@ -50,11 +58,12 @@ class Source(Protocol):
 
 @dataclass(frozen=True)
 class Documents:
-    """The kept documents of one topic, and how many records were dropped by reason."""
+    """The kept documents of one topic, how many records were dropped by reason, and what the source says of the topic."""
 
     corpus: pd.DataFrame
     groups: pd.DataFrame
     dropped: Mapping[str, int]
+    about: Mapping[str, str]
 
 
 def spaced(text: str) -> str:
@@ -78,37 +87,46 @@ def topic_documents(
     of those with the same title_key the one with the smallest doc_id. Groups are given for all categories in which a
     document has one. Raises DataError where nothing is left, or where a label is no group of its category.
     """
-    dropped: Counter[str] = Counter(dict.fromkeys(REASONS, 0))
+    dropped: Counter[str] = Counter(dict.fromkeys((*source.reasons, *REASONS), 0))
+    unlabelled: Counter[str] = Counter()
     usable = []
     for record in source.records(topic):
-        reason = _fault(record, cells, max_words)
+        reason = fault_of(record, cells, max_words)
         if reason:
             dropped[reason] += 1
+            unlabelled.update(_unlabelled(record, cells) if reason == "no_label" else ())
         else:
             usable.append(record)
-    kept = _distinct(usable, dropped)
+    kept = distinct(usable, dropped)
     if not kept:
+        lacking = f"; without a label in: {_counts(unlabelled)}" if unlabelled else ""
         raise DataError(
-            f"topic {topic!r}: no document is left of {dropped.total()} records ({_counts(dropped)}): raise dataset.max_words or change "
-            "queries.cells"
+            f"topic {topic!r}: no document is left of {dropped.total()} records ({_counts(dropped)}{lacking}): raise "
+            "dataset.max_words or change queries.cells"
         )
     corpus = pd.DataFrame([(r.doc_id, r.title, r.text) for r in kept], columns=["doc_id", "title", "text"])
-    return Documents(corpus, _groups(kept, categories), dict(dropped))
+    return Documents(corpus, _groups(kept, categories), dict(dropped), source.about(topic))
 
 
-def _fault(record: Record, cells: Sequence[str], max_words: int) -> str | None:
+def fault_of(record: Record, cells: Sequence[str], max_words: int) -> str | None:
+    """Why a record is dropped by itself, or None where it is usable."""
+    if record.fault:
+        return record.fault
     if not record.title:
         return "empty_title"
     if not record.text:
         return "empty_body"
     if record.words > max_words:
         return "too_long"
-    if any(not record.labels.get(category) and category not in record.values for category in cells):
-        return "no_label"
-    return None
+    return "no_label" if _unlabelled(record, cells) else None
 
 
-def _distinct(records: list[Record], dropped: Counter[str]) -> list[Record]:
+def _unlabelled(record: Record, cells: Sequence[str]) -> list[str]:
+    return [name for name in cells if not record.labels.get(name) and name not in record.values]
+
+
+def distinct(records: Iterable[Record], dropped: Counter[str]) -> list[Record]:
+    """The records by doc_id without those whose doc_id or title another one has; these are counted in `dropped`."""
     ids, titles, kept = set(), set(), []
     for record in sorted(records, key=_order):
         key = title_key(record.title)
@@ -158,17 +176,25 @@ def _labels(kept: list[Record], category: Category) -> dict[str, str]:
 
 
 def dataset_summary(
-    documents: Documents, queries: pd.DataFrame, topic: Mapping[str, str], categories: Mapping, cells: Sequence[str]
+    documents: Documents,
+    queries: pd.DataFrame,
+    topic: Mapping[str, str],
+    categories: Mapping,
+    cells: Sequence[str],
+    given: Mapping[str, int] | None = None,
 ) -> pd.DataFrame:
     """One row about a topic: its queries and documents, their mean lengths in words, its cells, and the dropped records.
 
-    `read` counts the topic's records; it is `documents` and all `dropped_…` columns together.
+    `read` counts the topic's records; it is `documents` and all `dropped_…` columns together. `given` are the counts of
+    queries that were given and not drawn.
     """
     corpus, dropped = documents.corpus, documents.dropped
     row = {
         "topic": topic["slug"],
         "label": topic["label"],
+        **documents.about,
         "queries": len(queries),
+        **(given or {}),
         "documents": len(corpus),
         "mean_body_words": corpus["text"].str.split().str.len().mean(),
         "mean_title_words": corpus["title"].str.split().str.len().mean(),
@@ -176,4 +202,9 @@ def dataset_summary(
         "cells_possible": prod(len(categories[category].groups) for category in cells),
         "read": len(corpus) + sum(dropped.values()),
     }
-    return pd.DataFrame([row | {f"dropped_{reason}": dropped[reason] for reason in REASONS}])
+    return pd.DataFrame([row | {f"dropped_{reason}": count for reason, count in dropped.items()}])
+
+
+def write_summary(summary: pd.DataFrame, path: str | Path) -> None:
+    """Write a topic's row as CSV, its means with two decimals."""
+    summary.to_csv(path, index=False, float_format="%.2f", lineterminator="\n")

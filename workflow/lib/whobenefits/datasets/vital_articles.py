@@ -5,7 +5,7 @@ import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,8 +33,14 @@ class Article:
 class VitalArticles:
     """The vital articles in a folder that holds `summaries_en-us.json`."""
 
+    reasons: Sequence[str] = ()
+
     def __init__(self, folder: Path) -> None:
         self.path = folder / FILE
+
+    def about(self, topic: str) -> Mapping[str, str]:
+        """Nothing: a topic is what its name says."""
+        return {}
 
     def records(self, topic: str) -> Iterator[Record]:
         """The articles of one topic, with their groups.
