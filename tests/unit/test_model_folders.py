@@ -1,11 +1,16 @@
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import tiny_encoder
+import torch
 from loopback import Site, serving
+from safetensors.torch import load_file
+from transformers import BertModel
 
 from whobenefits import model_folders
 from whobenefits.errors import UserError
@@ -90,7 +95,16 @@ def test_a_model_that_is_not_in_the_cache_needs_the_hub(tmp_path):
     assert "is not in the cache and the hub is off" in said
 
 
-@pytest.mark.parametrize("address", ["hf:org/name", "hf:org/name@main", "hf:org/name@0123456", f"hf:name@{REVISION}"])
+def test_a_branch_is_refused_with_the_commit_it_stands_at(tmp_path):
+    site = Site({"/api/models/org/name/revision/main": json.dumps({"id": "org/name", "sha": REVISION}).encode()})
+    with serving(site):
+        said = linked("hf:org/name@main", tmp_path / "a", HF_ENDPOINT=site.url)
+    assert said == (
+        f"error: hf:org/name@main: is no pinned model: main can move; it stands at hf:org/name@{REVISION} now: write that"
+    )
+
+
+@pytest.mark.parametrize("address", ["hf:org/name", "hf:name@main", f"hf:name@{REVISION}"])
 def test_a_hub_model_without_a_full_revision_is_refused(tmp_path, address):
     with pytest.raises(UserError, match="is no pinned model: write hf:ORG/NAME@REVISION"):
         link_model_folder(address, tmp_path)
@@ -111,10 +125,47 @@ def test_a_local_model_is_linked_by_the_same_rule(tmp_path):
     assert (tmp_path / "out/vocab.txt").read_text() == "vocab.txt"
 
 
-def test_a_model_with_pickled_weights_only_is_refused(tmp_path):
+def test_a_model_with_pickled_weights_only_needs_the_format_said(tmp_path):
     source = local(tmp_path / "mine", ["config.json", "pytorch_model.bin"])
-    with pytest.raises(UserError, match="pickled weights are not loaded: take a revision with safetensors"):
+    with pytest.raises(UserError, match="set format to pytorch if its weights are pytorch_model.bin"):
         link_model_folder(f"file:{source}", tmp_path)
+
+
+def test_pickled_weights_are_converted_and_load_to_the_same_model(tmp_path):
+    source, out = tmp_path / "mine", tmp_path / "out"
+    model = BertModel.from_pretrained(tiny_encoder.tiny_bert(source, BertModel), use_safetensors=True)
+    # Two names of one memory, as tied weights are, in two files.
+    state = model.state_dict()
+    names = sorted(state)
+    torch.save({name: state[name] for name in names[:5]} | {"twin": state[names[0]]}, source / "pytorch_model-1.bin")
+    torch.save({name: state[name] for name in names[5:]}, source / "pytorch_model-2.bin")
+    (source / "pytorch_model.bin.index.json").write_text("{}")
+    out.mkdir()
+    made = link_model_folder(f"file:{source}", out, pickled=True)
+    assert sorted(made) == sorted(path.name for path in out.iterdir())
+    assert {"config.json", "model.safetensors", "tokenizer.json"} <= set(made)
+    assert not any("bin" in name for name in made) and not (out / "model.safetensors").is_symlink()
+    held = load_file(out / "model.safetensors")
+    assert set(held) == {*names, "twin"} and all(torch.equal(held[name], state[name]) for name in names)
+
+
+def test_a_pickle_that_would_run_something_is_not_loaded(tmp_path):
+    class Evil:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "touched",)
+
+    source = local(tmp_path / "mine", ["config.json"])
+    (source / "pytorch_model.bin").write_bytes(pickle.dumps({"weight": Evil()}, protocol=2))
+    (tmp_path / "out").mkdir()
+    with pytest.raises(UserError, match="pytorch_model.bin: holds more than tensors, or is broken"):
+        link_model_folder(f"file:{source}", tmp_path / "out", pickled=True)
+    assert not (tmp_path / "touched").exists() and not list((tmp_path / "out").iterdir())
+
+
+def test_a_model_without_pickled_weights_is_told_so(tmp_path):
+    source = local(tmp_path / "mine", ["config.json", "model.safetensors"])
+    with pytest.raises(UserError, match=r"has no config.json or no pytorch_model\*.bin: set format to as-is"):
+        link_model_folder(f"file:{source}", tmp_path, pickled=True)
 
 
 def test_a_folder_that_is_not_there_is_named(tmp_path):

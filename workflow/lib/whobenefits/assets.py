@@ -10,7 +10,7 @@ from whobenefits.errors import UserError
 from whobenefits.manifests import MANIFEST, read_manifest, write_manifest
 from whobenefits.settings import Asset
 
-# Raised when gguf.py converts otherwise than before, so that models converted earlier are converted again.
+# Raised when gguf.py or pickled_weights.py converts otherwise than before, so that models converted earlier are converted again.
 CONVERSION = 1
 
 Records = dict[str, dict[str, Any]]
@@ -41,13 +41,15 @@ def _origin(asset: Asset) -> dict[str, Any]:
     """What decides the content of an asset, checked."""
     if asset.format == "gguf" and len(asset.files) != 1:
         raise UserError(f"format is gguf but files names {len(asset.files)} files: name the one GGUF file under files")
+    if asset.format == "pytorch" and not asset.address:
+        raise UserError("format is pytorch but there is no address: give the address of the whole model folder")
     for file in asset.files:
         path = PurePosixPath(file)
         if path.is_absolute() or ".." in path.parts or file == MANIFEST or file.startswith("."):
             raise UserError(f"files.{file}: is not usable as a name in the asset's folder: choose another")
     files = {file: source.model_dump() for file, source in asset.files.items()}
     origin = {"format": asset.format, "address": asset.address, "sources": files}
-    return origin | ({"conversion": CONVERSION} if asset.format == "gguf" else {})
+    return origin | ({"conversion": CONVERSION} if asset.format != "as-is" else {})
 
 
 def _present_files(folder: Path, origin: dict[str, Any]) -> Records | None:
@@ -70,7 +72,7 @@ def _fetched_files(asset: Asset, folder: Path) -> Records:
         # Imported here: the hub's library takes a while to load, and most assets do without.
         from whobenefits.model_folders import link_model_folder
 
-        names = link_model_folder(asset.address, folder)
+        names = link_model_folder(asset.address, folder, asset.format == "pytorch")
     elif asset.format == "gguf":
         names = _converted_files(asset, folder, scratch)
     else:
