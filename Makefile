@@ -4,7 +4,8 @@ CORES ?= all
 BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra dev
 
-.PHONY: demo test lint format lock docs clean
+CONFIG ?= config/demo.yaml
+.PHONY: demo test estimate lint format lock docs clean
 
 demo: .venv/installed ## run the study of config/demo.yaml and print what it found
 	@$(BIN)/snakemake --cores $(CORES) $$(test -t 2 && echo --logger rich) # bars for a person, lines for a file
@@ -13,6 +14,9 @@ demo: .venv/installed ## run the study of config/demo.yaml and print what it fou
 
 test: .venv/installed ## every test, the whole tiny run included
 	$(BIN)/python -m pytest
+
+estimate: .venv/installed ## what a run costs before it is started: make estimate CONFIG=config/paper.yaml
+	@PYTHONPATH=workflow/lib $(BIN)/python -m whobenefits.estimate $(CONFIG)
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -1,3 +1,6 @@
+import os
+import signal
+
 import pandas as pd
 import pytest
 import tiny
@@ -6,8 +9,9 @@ from whobenefits.generation.answers import query_text, request_prompts, stored_a
 from whobenefits.generation.engine import Decoding, Engine
 from whobenefits.generation.plan import request_plan
 from whobenefits.generation.prompts import Document, Template
-from whobenefits.generation.store import stored_records
+from whobenefits.store import stored_records
 from whobenefits.tables import ANSWERS, write_table
+from whobenefits.termination import TerminatedError
 
 DOCUMENTS = {name: Document(f"Lake {name}", f"{name} is a lake in Russia.") for name in "abcd"}
 TEMPLATES = {
@@ -119,6 +123,37 @@ def test_a_job_killed_between_batches_goes_on_where_it_was(engine, tmp_path):
     pd.testing.assert_frame_equal(
         resumed, stored_answers(prompts, lambda: engine, MODEL, DECODING, 1, tmp_path / "new")
     )
+
+
+def test_a_job_that_is_asked_to_end_writes_the_batch_in_flight_and_goes_on_from_there(engine, tmp_path):
+    class Ended:
+        def answers(self, prompts, decoding, budget):
+            for number, batch in enumerate(engine.answers(prompts, decoding, 1)):
+                if number == 1:
+                    os.kill(os.getpid(), signal.SIGTERM)  # comes while the second batch is generated
+                yield batch
+
+    prompts = prompts_of(engine, "bcd")
+    with pytest.raises(TerminatedError, match="2 of 5 missing answers are kept; the next run goes on from there"):
+        stored_answers(prompts, Ended, MODEL, DECODING, 1, tmp_path)
+    load, calls = counted(engine)
+    stored_answers(prompts, load, MODEL, DECODING, 1, tmp_path)
+    assert calls == [3]
+
+
+def test_a_signal_during_the_last_batch_ends_nothing_because_all_is_there(engine, tmp_path):
+    class Ended:
+        def answers(self, prompts, decoding, budget):
+            os.kill(os.getpid(), signal.SIGTERM)
+            yield from engine.answers(prompts, decoding, 1000)
+
+    assert len(stored_answers(prompts_of(engine, "b"), Ended, MODEL, DECODING, 1000, tmp_path)) == 2
+
+
+def test_a_shard_without_prompts_loads_no_model(engine, tmp_path):
+    load, calls = counted(engine)
+    write_table(stored_answers({}, load, MODEL, DECODING, 1, tmp_path), ANSWERS, tmp_path / "answers.parquet")
+    assert calls == []
 
 
 def test_the_row_of_a_shortened_prompt_says_how_many_tokens_were_cut(engine, tmp_path):

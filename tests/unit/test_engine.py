@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import GenerationConfig
 
+from whobenefits.errors import UserError
 from whobenefits.generation.engine import Decoding, Engine, batches
 from whobenefits.generation.prompts import Prompt
 
@@ -84,12 +85,13 @@ def test_a_batch_that_does_not_fit_into_memory_is_halved_and_nothing_is_lost(eng
     assert sizes == [5, 2, 3, 1, 2]
 
 
-def test_one_prompt_that_does_not_fit_into_memory_is_an_error(engine, monkeypatch):
+def test_one_prompt_that_does_not_fit_into_memory_is_an_error_with_the_sizes_and_what_helps(engine, monkeypatch):
     def no_memory(prompts, rule):
         raise torch.OutOfMemoryError("out of memory")
 
     monkeypatch.setattr(engine, "_answer", no_memory)
-    with pytest.raises(torch.OutOfMemoryError):
+    message = r"a prompt of \d+ tokens with 2 beams of 6 new tokens does not fit .*\(0\.0 GB\): raise llms\.NAME\.gpus"
+    with pytest.raises(UserError, match=message):
         answers(engine, Decoding("article", 2, 6, "none"), 100_000)
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from whobenefits.errors import DataError
-from whobenefits.generation.store import content_key, segment_writer, stored_records
+from whobenefits.store import content_key, segment_writer, stored_records
 
 
 def put(folder, records):
@@ -52,6 +52,25 @@ def test_two_records_of_one_key_are_settled_by_the_name_of_the_segment(tmp_path)
     (tmp_path / "1.jsonl").write_text('{"key": "a", "text": "first"}\n')
     (tmp_path / "2.jsonl").write_text('{"key": "a", "text": "second"}\n')
     assert stored_records(tmp_path) == {"a": {"text": "first"}}
+
+
+def test_only_what_is_wanted_is_parsed(tmp_path):
+    keys = [content_key(name) for name in "abc"]
+    put(tmp_path, {key: {"text": name} for key, name in zip(keys, "abc", strict=True)})
+    (segment,) = tmp_path.iterdir()
+    lines = segment.read_bytes().splitlines(keepends=True)
+    # The second line is broken behind its key: whoever wants it is told, others never look at it.
+    segment.write_bytes(lines[0] + lines[1].replace(b"}", b"") + lines[2])
+    assert stored_records(tmp_path, {keys[2]}) == {keys[2]: {"text": "c"}}
+    assert stored_records(tmp_path, set()) == {}
+    with pytest.raises(DataError, match=f"{segment.name}:2: is not a record"):
+        stored_records(tmp_path, {keys[1]})
+
+
+def test_lines_in_another_form_are_found_too(tmp_path):
+    key = content_key("a")
+    (tmp_path / "1.jsonl").write_text(f'{{"text": "x", "key": "{key}"}}\n')
+    assert stored_records(tmp_path, {key}) == {key: {"text": "x"}}
 
 
 def test_a_key_depends_on_each_part_and_on_nothing_else():

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 import yaml
-from conftest import ROOT, copied
+from checkouts import ROOT, copied
 from markupsafe import escape
 
 from whobenefits import tables

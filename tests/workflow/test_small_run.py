@@ -1,17 +1,11 @@
-"""Whole runs of a small grid: what they give, and what a change redoes. Jobs and generated prompts are counted."""
+"""Whole runs of a small grid: what they give, and how they fail."""
 
-import json
 import random
-import shutil
 from collections import Counter
 
-import pytest
-from conftest import ARTICLES, copied, sha256, tiny_config
+from checkouts import ARTICLES, copied, sha256, tiny_config
 
 from whobenefits.tables import ANSWERS, REQUESTS, read_table
-
-BEHIND_ANSWERS = ("attribute", "score_answers", "measure_queries", "measure_groups")
-REPORT = ("write_report_tables", "draw_figures", "write_page")
 
 
 def tables(checkout):
@@ -26,10 +20,6 @@ def tables(checkout):
     return {name: data for name, data in named.items() if not any(part in name.split("/") for part in skipped)}
 
 
-def jobs(**counts):
-    return Counter({"all": 1, **counts})
-
-
 def test_a_second_run_has_nothing_to_do(tiny_run):
     assert tiny_run.planned() == Counter()
     assert "Nothing to be done" in tiny_run.run()
@@ -41,70 +31,6 @@ def test_each_distinct_prompt_is_generated_once(tiny_run):
     assert tiny_run.generated() == requests["request_id"].nunique() == len(answers)
     # 4 queries, each: alone, 2 lists of 2 documents, and the union of these documents
     assert (requests["setting"] == "llm").sum() == 4 and (requests["setting"] == "rag").sum() == 8
-
-
-def test_touched_files_redo_nothing(tiny_run):
-    for path in (tiny_run.folder / "workflow").rglob("*.py"):
-        path.touch()
-    assert tiny_run.planned() == Counter()
-
-
-def test_a_moved_checkout_redoes_nothing(tiny_run, tmp_path):
-    shutil.copytree(tiny_run.folder, tmp_path / "moved", symlinks=True)
-    moved = type(tiny_run)(tmp_path / "moved", tiny_run.config)
-    assert moved.planned() == Counter()
-
-
-@pytest.mark.parametrize(
-    ("module", "expected"),
-    [
-        ("report/figures.py", jobs(draw_figures=1, write_page=1)),
-        ("report/templates/page.html", jobs(write_page=1)),
-        ("statistics.py", jobs(aggregate=1, **dict.fromkeys(REPORT, 1))),
-        ("retrieval/dense.py", None),
-    ],
-)
-def test_an_edit_redoes_its_stage_and_what_follows(tiny_run, module, expected):
-    path = tiny_run.folder / "workflow/lib/whobenefits" / module
-    text = path.read_text()
-    path.write_text(text + "\n")
-    planned = tiny_run.planned()
-    path.write_text(text)
-    if expected:
-        assert planned == expected
-    else:
-        assert planned["build_index"] == 1 and planned["retrieve"] == 1, planned
-    assert tiny_run.planned() == Counter()
-
-
-def test_another_category_generates_nothing_and_asks_no_model(tiny_run):
-    tiny_run.config["grid"]["categories"].append("article-length")
-    planned = tiny_run.planned()
-    tiny_run.config["grid"]["categories"].pop()
-    assert planned == jobs(measure_groups=1, aggregate=1, **dict.fromkeys(REPORT, 1))
-
-
-def test_another_label_redoes_only_the_report(tiny_run):
-    tiny_run.config["retrievers"]["bm25"]["label"] = "Okapi"
-    planned = tiny_run.planned()
-    tiny_run.config["retrievers"]["bm25"]["label"] = "BM25"
-    assert planned == jobs(**dict.fromkeys(REPORT, 1))
-
-
-def test_another_k1_redoes_bm25_and_generates_only_new_prompts(tiny_run, tmp_path):
-    shutil.copytree(tiny_run.folder, tmp_path / "k1", symlinks=True)
-    changed = type(tiny_run)(tmp_path / "k1", json.loads(json.dumps(tiny_run.config)))
-    changed.config["retrievers"]["bm25"] |= {"k1": 0.0, "b": 0.0}
-    known, before = changed.generated(), prompts(changed)
-    planned = changed.planned()
-    assert planned["retrieve"] == 1 and planned["build_index"] == 0
-    changed.run()
-    new = prompts(changed) - before
-    assert changed.generated() == known + len(new)
-
-
-def prompts(checkout):
-    return set(read_table(REQUESTS, checkout.results / "geography/title/requests.parquet")["request_id"])
 
 
 def test_two_runs_and_shuffled_input_give_identical_results(tiny_run, tmp_path):

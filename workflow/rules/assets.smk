@@ -1,3 +1,4 @@
+# Beside Snakemake itself, not as a job of a cluster: compute nodes often have no network.
 localrules:
     fetch_asset,
 

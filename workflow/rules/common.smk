@@ -1,12 +1,15 @@
 """The checked settings and the few functions that the rules share."""
 
 from os.path import relpath
+from pathlib import Path
 
 from whobenefits.code import code_of
 from whobenefits.config import checked_config
 from whobenefits.describe import about_of, grid_categories, labels_of
 from whobenefits.errors import ConfigError
 from whobenefits.generation.kinds import SETTINGS
+from whobenefits.settings import TREC_FILES
+from whobenefits.workload import shard_count
 
 try:
     CONFIG = checked_config(config, ", ".join(map(str, workflow.configfiles)))
@@ -15,6 +18,11 @@ except ConfigError as error:
 
 GRID, RESULTS, RESOURCES = CONFIG.grid, CONFIG.results, CONFIG.resources
 LOGS = f"{RESULTS}/logs"
+# Whose documents are retrieved from: those of a topic, or of all topics of the grid together.
+UNITED = getattr(CONFIG.dataset, "retrieval_corpus", "topic") == "union"
+POOL = "_union" if UNITED else "{topic}"
+# Retrievers whose documents pass through a model, on a GPU where there is one.
+ENCODERS = [name for name in GRID.retrievers if hasattr(CONFIG.retrievers[name], "model")]
 
 
 wildcard_constraints:
@@ -23,6 +31,7 @@ wildcard_constraints:
     retriever="|".join(map(re.escape, GRID.retrievers)),
     llm="|".join(map(re.escape, GRID.llms)),
     asset="|".join(map(re.escape, CONFIG.assets)),
+    shard=r"\d+-of-\d+",
 
 
 def code(script, *modules):
@@ -45,6 +54,23 @@ def cells(pattern):
     return expand(
         f"{RESULTS}/{pattern}", topic=GRID.topics, task=GRID.tasks, llm=GRID.llms
     )
+
+
+def grows(amount):
+    """A resource that grows with each attempt: what failed for lack of it gets more."""
+    return lambda wildcards, attempt: attempt * amount
+
+
+def llm_memory(wildcards, attempt):
+    """Main memory in MB to load an LLM: its weights in two bytes each, half as much again, and what Python needs."""
+    return attempt * (4000 + int(3000 * CONFIG.llms[wildcards.llm].billion_parameters))
+
+
+def shards(wildcards):
+    """The tables of answers that one topic, task and LLM is split into."""
+    count = shard_count(CONFIG, wildcards.task, wildcards.llm)
+    folder = f"{RESULTS}/{wildcards.topic}/{wildcards.task}/{wildcards.llm}/shards"
+    return [f"{folder}/{number}-of-{count}.parquet" for number in range(1, count + 1)]
 
 
 def retriever_code(script):

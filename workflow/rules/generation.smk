@@ -18,11 +18,15 @@ rule plan_requests:
         f"{LOGS}/plan_requests/{{topic}}/{{task}}.log",
     conda:
         "../../envs/whobenefits.yaml"
+    group:
+        "retrieval"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(2000),
+        runtime=grows(10),
     params:
         retrievers=GRID.retrievers,
         context_size=CONFIG.retrieval.context_size,
+        context_order=CONFIG.retrieval.context_order,
     script:
         "../scripts/plan_requests.py"
 
@@ -30,31 +34,52 @@ rule plan_requests:
 rule generate:
     input:
         requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
-        corpus=f"{RESULTS}/{{topic}}/corpus.parquet",
+        corpus=f"{RESULTS}/{POOL}/corpus.parquet",
         templates=TEMPLATES,
         model=lambda w: manifest(CONFIG.llms[w.llm].model),
         code=code("generate"),
     output:
-        answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/answers.parquet",
+        answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/shards/{{shard}}.parquet",
     log:
-        f"{LOGS}/generate/{{topic}}/{{task}}/{{llm}}.log",
+        f"{LOGS}/generate/{{topic}}/{{task}}/{{llm}}/{{shard}}.log",
     conda:
         "../../envs/whobenefits.yaml"
     threads: 8
     resources:
-        mem_mb=6000,
+        mem_mb=llm_memory,
+        runtime=grows(30 + 2 * CONFIG.generation.target_minutes),
+        gpu=lambda w: CONFIG.llms[w.llm].gpus,
     params:
         decoding=lambda w: CONFIG.tasks[w.task].model_dump(),
-        llm=lambda w: CONFIG.llms[w.llm].model_dump(exclude={"label"}),
+        llm=lambda w: CONFIG.engine(w.llm),
         store=lambda w: f"{RESULTS}/store/answers/{w.llm}",
     script:
         "../scripts/generate.py"
 
 
+rule gather_answers:
+    input:
+        shards=shards,
+        code=code("gather_answers"),
+    output:
+        answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/answers.parquet",
+    log:
+        f"{LOGS}/gather_answers/{{topic}}/{{task}}/{{llm}}.log",
+    conda:
+        "../../envs/whobenefits.yaml"
+    group:
+        "measuring"
+    resources:
+        mem_mb=grows(1000),
+        runtime=grows(10),
+    script:
+        "../scripts/gather_answers.py"
+
+
 rule score_answers:
     input:
         queries=f"{RESULTS}/{{topic}}/queries.parquet",
-        corpus=f"{RESULTS}/{{topic}}/corpus.parquet",
+        corpus=f"{RESULTS}/{POOL}/corpus.parquet",
         requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
         answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/answers.parquet",
         code=code("score_answers"),
@@ -64,9 +89,12 @@ rule score_answers:
         f"{LOGS}/score_answers/{{topic}}/{{task}}/{{llm}}.log",
     conda:
         "../../envs/whobenefits.yaml"
+    group:
+        "measuring"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
-        stemming=CONFIG.scoring.stemming,
+        scoring=CONFIG.scoring.model_dump(),
     script:
         "../scripts/score_answers.py"

@@ -1,3 +1,7 @@
+localrules:
+    aggregate,
+
+
 rule measure_queries:
     input:
         requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
@@ -12,8 +16,11 @@ rule measure_queries:
         f"{LOGS}/measure_queries/{{topic}}/{{task}}/{{llm}}.log",
     conda:
         "../../envs/whobenefits.yaml"
+    group:
+        "measuring"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         retrievers=GRID.retrievers,
         cell=lambda w: {"topic": w.topic, "task": w.task, "llm": w.llm},
@@ -26,7 +33,7 @@ rule measure_groups:
     input:
         outcomes=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/outcomes.parquet",
         factors=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/factors.parquet",
-        groups=f"{RESULTS}/{{topic}}/groups.parquet",
+        groups=f"{RESULTS}/{POOL}/groups.parquet",
         queries=f"{RESULTS}/{{topic}}/queries.parquet",
         code=code("measure_groups"),
     output:
@@ -35,10 +42,14 @@ rule measure_groups:
         f"{LOGS}/measure_groups/{{topic}}/{{task}}/{{llm}}.log",
     conda:
         "../../envs/whobenefits.yaml"
+    group:
+        "measuring"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(1000),
+        runtime=grows(10),
     params:
         categories=grid_categories(CONFIG),
+        rules=CONFIG.measures.model_dump(),
     script:
         "../scripts/measure_groups.py"
 
@@ -59,7 +70,8 @@ rule aggregate:
     conda:
         "../../envs/whobenefits.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(2000),
+        runtime=grows(30),
     params:
         categories=grid_categories(CONFIG),
     script:

@@ -1,3 +1,9 @@
+localrules:
+    write_report_tables,
+    draw_figures,
+    write_page,
+
+
 SUMMARIES = expand(f"{RESULTS}/{{topic}}/dataset.csv", topic=GRID.topics)
 
 
@@ -14,7 +20,8 @@ rule write_report_tables:
     conda:
         "../../envs/whobenefits.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(2000),
+        runtime=grows(10),
     params:
         labels=labels_of(CONFIG),
     script:
@@ -34,7 +41,8 @@ rule draw_figures:
     conda:
         "../../envs/whobenefits.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(2000),
+        runtime=grows(10),
     params:
         labels=labels_of(CONFIG),
     script:
@@ -61,7 +69,8 @@ rule write_page:
     conda:
         "../../envs/whobenefits.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=grows(2000),
+        runtime=grows(10),
     params:
         labels=labels_of(CONFIG),
         about=about_of(CONFIG),

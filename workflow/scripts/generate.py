@@ -1,4 +1,4 @@
-"""Generate the answers of one LLM to the requests of one topic and task."""
+"""Generate the answers of one LLM to the requests of one shard of a topic and task."""
 
 from whobenefits.generation.answers import write_answers
 from whobenefits.logs import log_to
@@ -13,6 +13,7 @@ if __name__ == "__main__":
             answers=snakemake.output.answers,
             store=snakemake.params.store,
             task=snakemake.wildcards.task,
+            shard=snakemake.wildcards.shard,
             decoding=snakemake.params.decoding,
             llm=snakemake.params.llm,
             threads=snakemake.threads,

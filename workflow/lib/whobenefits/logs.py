@@ -21,7 +21,9 @@ def log_to(path: str | Path) -> Iterator[None]:
     """
     Path(path).parent.mkdir(parents=True, exist_ok=True)
     terminal = os.dup(2)
-    with Path(path).open("w", encoding="utf-8") as file, _turned(file.fileno()):
+    Path(path).write_text("", encoding="utf-8")
+    # For appending: where a job of a killed Snakemake still runs beside the new one, neither writes over the other's lines.
+    with Path(path).open("a", encoding="utf-8") as file, _turned(file.fileno()):
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s", stream=sys.stderr, force=True)
         try:
             yield

@@ -1,6 +1,7 @@
 """One schema per artefact, checked on read and on write."""
 
-import os
+import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,7 +115,8 @@ def write_table(frame: pd.DataFrame, table: Table, path: str | Path) -> None:
     Raises DataError, naming the path and the fault, where the frame does not fit the table.
     """
     arrow = _arrow(frame, table, path)
-    partial = Path(f"{path}.{os.getpid()}.partial")
+    # A name of its own, and not the process's number: a job of a killed Snakemake may still write on another machine.
+    partial = Path(f"{path}.{uuid.uuid4().hex}.partial")
     partial.parent.mkdir(parents=True, exist_ok=True)
     pq.write_table(arrow, partial)
     partial.replace(path)
@@ -127,6 +129,11 @@ def read_table(table: Table, path: str | Path) -> pd.DataFrame:
     except pa.ArrowInvalid as error:
         raise DataError(f"{path}: is not a Parquet file ({error}): remove it and run again") from error
     return _arrow(arrow.to_pandas(), table, path).to_pandas()
+
+
+def read_tables(table: Table, paths: Sequence[str | Path]) -> pd.DataFrame:
+    """The rows of several files of one table, in the order of the files. Raises DataError as read_table does."""
+    return pd.concat([read_table(table, path) for path in paths], ignore_index=True)
 
 
 def _arrow(frame: pd.DataFrame, table: Table, path: str | Path) -> pa.Table:

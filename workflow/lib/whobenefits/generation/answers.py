@@ -3,13 +3,15 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
 import pandas as pd
 import torch
 
-from whobenefits.generation.engine import VERSION, Answer, Decoding, Engine, load_tokenizer, usable_dtype
+from whobenefits.generation.engine import VERSION, Answer, Decoding, Engine
 from whobenefits.generation.kinds import SETTINGS
+from whobenefits.generation.loading import load_tokenizer, usable_dtype
 from whobenefits.generation.prompts import (
     Document,
     Prompt,
@@ -18,9 +20,11 @@ from whobenefits.generation.prompts import (
     fitted_prompt,
     read_template,
 )
-from whobenefits.generation.store import content_key, segment_writer, stored_records
+from whobenefits.generation.shards import shard_requests
+from whobenefits.store import content_key, segment_writer, stored_records
 from whobenefits.manifests import asset_identity
 from whobenefits.tables import ANSWERS, CORPUS, REQUESTS, read_table, write_table
+from whobenefits.termination import deferred_termination
 
 
 def request_prompts(
@@ -30,8 +34,9 @@ def request_prompts(
     templates: Mapping[str, Template],
     tokenizer: Tokenizer,
     limit: int,
+    truncation: str = "documents",
 ) -> dict[str, Prompt]:
-    """The prompt of each distinct request, in at most `limit` tokens.
+    """The prompt of each distinct request, in at most `limit` tokens; `truncation` as in fitted_prompt.
 
     `queries` holds the queries' texts, `documents` the documents that the requests name, `templates` the task's
     templates by setting.
@@ -40,7 +45,7 @@ def request_prompts(
     for row in requests.drop_duplicates("request_id").itertuples():
         template = templates[row.setting if len(row.doc_ids) else "llm"]
         context = [documents[doc] for doc in row.doc_ids]
-        prompts[row.request_id] = fitted_prompt(template, queries[row.query_id], context, tokenizer, limit)
+        prompts[row.request_id] = fitted_prompt(template, queries[row.query_id], context, tokenizer, limit, truncation)
     return prompts
 
 
@@ -59,13 +64,13 @@ def stored_answers(
     """
     rule = asdict(decoding)
     keys = {name: content_key(VERSION, dict(model), rule, prompt.text) for name, prompt in prompts.items()}
-    known = stored_records(store)
+    known = stored_records(store, set(keys.values()))
     missing = _missing(prompts, keys, known)
     logging.info("%d prompts: %d in the store, %d to generate", len(keys), len(keys) - len(missing), len(missing))
     if missing:
         known |= _generated(missing, engine(), decoding, batch_tokens, store)
     rows = [_row(request, prompt, known[keys[request]]) for request, prompt in prompts.items()]
-    return pd.DataFrame(rows).sort_values("request_id", ignore_index=True)
+    return pd.DataFrame(rows, columns=list(ANSWERS.columns)).sort_values("request_id", ignore_index=True)
 
 
 def _missing(prompts: Mapping[str, Prompt], keys: Mapping[str, str], known: Mapping[str, object]) -> dict[str, Prompt]:
@@ -78,12 +83,14 @@ def _generated(
     # Sorted by text, so that the batches, and with them the rounding, depend on the prompts and not on their order.
     keys: Sequence[str] = sorted(missing, key=lambda key: missing[key].text)
     records: dict[str, dict] = {}
-    with segment_writer(store) as write:
+    with segment_writer(store) as write, deferred_termination() as end_if_asked:
         for answers in engine.answers([missing[key] for key in keys], decoding, batch_tokens):
             batch = {keys[i]: asdict(answer) for i, answer in answers.items()}
             write(batch)
             records |= batch
             logging.info("%d of %d prompts generated", len(records), len(keys))
+            if len(records) < len(keys):
+                end_if_asked(f"{len(records)} of {len(keys)} missing answers are kept")
     return records
 
 
@@ -107,19 +114,20 @@ def write_answers(
     answers: str,
     store: str,
     task: str,
+    shard: str,
     decoding: Mapping,
     llm: Mapping,
     threads: int,
 ) -> None:
-    """Write the answers of a model to a table of requests.
+    """Write the answers of a model to one shard of a table of requests.
 
     `manifest` is the asset.json of the model's folder, `decoding` has beams, max_new_tokens and stop, `llm` the
-    settings of config.Llm, `threads` is the number of processor threads to use.
+    settings of Config.engine, `shard` is `NUMBER-of-COUNT`, `threads` is the number of processor threads to use.
     """
     torch.set_num_threads(threads)
     folder = Path(manifest).parent
     rule = Decoding(task=task, **decoding)
-    plan = read_table(REQUESTS, requests)
+    plan = shard_requests(read_table(REQUESTS, requests), shard)
     queries, documents = _texts(plan, read_table(CORPUS, corpus), task)
     prompts = request_prompts(
         requests=plan,
@@ -128,9 +136,11 @@ def write_answers(
         templates=dict(zip(SETTINGS, map(read_template, templates), strict=True)),
         tokenizer=load_tokenizer(folder),
         limit=llm["context_tokens"] - rule.max_new_tokens,
+        truncation=llm["truncation"],
     )
     model = {"model": asset_identity(folder), "dtype": str(usable_dtype(llm["dtype"]))}
-    table = stored_answers(prompts, lambda: Engine(folder, llm["dtype"]), model, rule, llm["batch_tokens"], store)
+    load = partial(Engine, folder, llm["dtype"], llm["gpus"], llm["device_map"])
+    table = stored_answers(prompts, load, model, rule, llm["batch_tokens"], store)
     write_table(table, ANSWERS, answers)
 
 

@@ -8,23 +8,21 @@ from pathlib import Path
 
 import torch
 from transformers import (
-    AutoModelForCausalLM,
-    AutoTokenizer,
     Cache,
     DynamicCache,
     GenerationConfig,
-    PreTrainedTokenizerBase,
     StoppingCriteriaList,
     StopStringCriteria,
 )
 
+from whobenefits.errors import UserError
+from whobenefits.generation.loading import GIGABYTE, load_model, load_tokenizer, usable_dtype
 from whobenefits.generation.prompts import Prompt
 from whobenefits.generation.shared_prompt import ARCHITECTURES, ATTENTION, shared_prompt_cache
 from whobenefits.generation.stopping import PATTERNS, LineEnd, LineFlags, line_flags, trimmed
 
 # Raised when the engine answers otherwise than before, so that what is in the store is generated again.
 VERSION = 1
-LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
 
 @dataclass(frozen=True)
@@ -46,37 +44,17 @@ class Answer:
     finish_reason: str
 
 
-def usable_dtype(setting: str) -> torch.dtype:
-    """The dtype of a setting; `auto` is bfloat16 where this machine multiplies matrices in it, else float32."""
-    if setting != "auto":
-        return getattr(torch, setting)
-    if torch.cuda.is_available():
-        return torch.bfloat16 if torch.cuda.is_bf16_supported(including_emulation=False) else torch.float16
-    return (
-        torch.bfloat16 if torch.cpu._is_amx_tile_supported() or torch.cpu._is_avx512_bf16_supported() else torch.float32
-    )
-
-
-def load_tokenizer(folder: str | Path) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model's folder, padding on the left, with a padding token."""
-    tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left", **LOCAL)
-    if tokenizer.pad_token_id is None:
-        tokenizer.pad_token = tokenizer.eos_token
-    return tokenizer
-
-
 class Engine:
     """A causal language model that answers prompts in batches."""
 
-    def __init__(self, folder: str | Path, dtype: str = "auto") -> None:
-        """Load model and tokenizer of an asset's folder; no code of the folder is run and nothing is unpickled."""
-        self.device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    def __init__(self, folder: str | Path, dtype: str = "auto", gpus: int = 1, device_map: str = "auto") -> None:
+        """Load model and tokenizer of an asset's folder; see load_model."""
         self.dtype = usable_dtype(dtype)
         self.tokenizer = load_tokenizer(folder)
-        model = AutoModelForCausalLM.from_pretrained(folder, dtype=self.dtype, use_safetensors=True, **LOCAL)
-        self.model = model.to(self.device).eval()
-        self.attention = model.config._attn_implementation
-        self.shares_prompts = model.config.model_type in ARCHITECTURES
+        self.model = load_model(folder, self.dtype, gpus, device_map)
+        self.device = self.model.device
+        self.attention = self.model.config._attn_implementation
+        self.shares_prompts = self.model.config.model_type in ARCHITECTURES
 
     def answers(self, prompts: Sequence[Prompt], decoding: Decoding, batch_tokens: int) -> Iterator[dict[int, Answer]]:
         """The answers, batch by batch, by the prompts' positions.
@@ -93,13 +71,21 @@ class Engine:
                 answers = self._answer([prompts[i].tokens for i in batch], decoding)
             except torch.OutOfMemoryError:
                 if len(batch) == 1:
-                    raise
+                    raise UserError(self._too_long(len(prompts[batch[0]].tokens), decoding)) from None
                 logging.warning("a batch of %d prompts does not fit into memory: halved", len(batch))
                 torch.cuda.empty_cache()
                 half = len(batch) // 2
                 waiting[:0] = [batch[:half], batch[half:]]
                 continue
             yield dict(zip(batch, answers, strict=True))
+
+    def _too_long(self, tokens: int, decoding: Decoding) -> str:
+        size = self.model.get_memory_footprint() / GIGABYTE
+        return (
+            f"a prompt of {tokens} tokens with {decoding.beams} beams of {decoding.max_new_tokens} new tokens does not fit "
+            f"into memory beside the model ({size:.1f} GB): raise llms.NAME.gpus, ask for larger GPUs, or lower "
+            "llms.NAME.context_tokens"
+        )
 
     @torch.inference_mode()
     def _answer(self, prompts: list[tuple[int, ...]], decoding: Decoding) -> list[Answer]:

@@ -22,7 +22,8 @@ class SharedPromptLayer(CacheLayerMixin):
 
     def __init__(self, keys: torch.Tensor, values: torch.Tensor, visible: torch.Tensor, beams: int, room: int) -> None:
         super().__init__()
-        self.prompt_keys, self.prompt_values, self.visible = keys, values, visible
+        # The layers of a large model can be on several devices.
+        self.prompt_keys, self.prompt_values, self.visible = keys, values, visible.to(keys.device)
         prompts, heads, _, size = keys.shape
         self.keys = keys.new_empty(prompts * beams, heads, room, size)
         self.values = values.new_empty(prompts * beams, heads, room, size)
@@ -43,6 +44,7 @@ class SharedPromptLayer(CacheLayerMixin):
 
     def reorder_cache(self, beam_idx: torch.Tensor) -> None:
         """Rows go on from the rows `beam_idx`, of the same prompt: so only what is new moves."""
+        beam_idx = beam_idx.to(self.keys.device)
         self.keys[:, :, : self.new] = self.keys[:, :, : self.new].index_select(0, beam_idx)
         self.values[:, :, : self.new] = self.values[:, :, : self.new].index_select(0, beam_idx)
 

@@ -10,12 +10,15 @@ import hashlib
 import json
 import os
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
 
 from whobenefits.errors import DataError
+
+# How each line begins; a key of 64 hexadecimal digits follows.
+_START = b'{"key": "'
 
 
 class Writer(Protocol):
@@ -30,27 +33,39 @@ def content_key(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
 
-def stored_records(folder: str | Path) -> dict[str, dict[str, Any]]:
-    """All records of a store, by key. Where two segments have the same key, the first by name of segment counts."""
+def stored_records(folder: str | Path, wanted: Container[str] | None = None) -> dict[str, dict[str, Any]]:
+    """The records of a store by key: of the `wanted` keys, or all.
+
+    Where two segments have the same key, the first by name of segment counts. Memory grows with what is wanted, and
+    other lines are not even parsed: a large study's store holds a hundred times what one job needs.
+    """
     records: dict[str, dict[str, Any]] = {}
     for segment in sorted(Path(folder).glob("*.jsonl")):
-        for key, record in _records(segment):
+        for key, record in _records(segment, wanted):
             records.setdefault(key, record)
     return records
 
 
-def _records(segment: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    lines = segment.read_bytes().split(b"\n")
-    # What follows the last line end was being written when its writer was killed.
-    for number, line in enumerate(lines[:-1], 1):
-        try:
-            entry = json.loads(line)
-            yield entry.pop("key"), entry
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DataError(
-                f"{segment}:{number}: is not a record of the store ({error!r}): delete this file, what it held is "
-                "generated again"
-            ) from error
+def _records(segment: Path, wanted: Container[str] | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    with segment.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            # What follows the last line end was being written when its writer was killed.
+            if not line.endswith(b"\n") or _is_other(line, wanted):
+                continue
+            try:
+                entry = json.loads(line)
+                yield entry.pop("key"), entry
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise DataError(
+                    f"{segment}:{number}: is not a record of the store ({error!r}): delete this file, what it held is "
+                    "generated again"
+                ) from error
+
+
+def _is_other(line: bytes, wanted: Container[str] | None) -> bool:
+    """Whether the line, as segment_writer begins it, has a key that is not wanted."""
+    key = line[len(_START) : len(_START) + 64]
+    return wanted is not None and line.startswith(_START) and key.decode("ascii", "replace") not in wanted
 
 
 @contextmanager

@@ -10,14 +10,13 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
 import tiny
 import tiny_encoder
 import yaml
 from transformers import BertModel
 
-ROOT = Path(__file__).parents[2]
-PARTS = ("Snakefile", "workflow", "config", "envs", "profiles")
+ROOT = Path(__file__).parents[1]
+PARTS = ("Snakefile", "workflow", "config", "envs", "profiles", "slurm")
 
 
 @dataclass
@@ -29,11 +28,15 @@ class Checkout:
 
     def run(self, *options: str, ok: bool = True) -> str:
         """What Snakemake prints."""
-        (self.folder / "test.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
+        self.write_config()
         command = [sys.executable, "-m", "snakemake", "--cores", "2", "--configfile", "test.yaml", *options]
         done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
         assert (done.returncode == 0) == ok, done.stdout + done.stderr + self.logs()
         return done.stdout + done.stderr
+
+    def write_config(self) -> None:
+        """Put the config where Snakemake is told to look for it."""
+        (self.folder / "test.yaml").write_text(yaml.safe_dump(self.config, sort_keys=False))
 
     def planned(self) -> Counter:
         """The jobs of a dry run, by rule."""
@@ -60,7 +63,12 @@ def copied(folder: Path, config: dict) -> Checkout:
     for part in PARTS:
         source = ROOT / part
         ignore = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(source, folder / part, ignore=ignore) if source.is_dir() else shutil.copy(source, folder / part)
+        if source.is_symlink():
+            (folder / part).symlink_to(source.readlink())
+        elif source.is_dir():
+            shutil.copytree(source, folder / part, ignore=ignore)
+        else:
+            shutil.copy(source, folder / part)
     return Checkout(folder, config)
 
 
@@ -119,7 +127,7 @@ def tiny_config(folder: Path, articles: dict) -> dict:
             "bm25": {"kind": "bm25", "label": "BM25"},
             "dense": {"kind": "dense", "label": "Dense", "model": "encoder", "max_length": 64},
         },
-        "llms": {"tiny": {"label": "Tiny", "model": "llm", "dtype": "float32", "context_tokens": 400}},
+        "llms": {"tiny": {"label": "Tiny", "model": "llm", "dtype": "float32", "context_tokens": 400, "shards": 2}},
         "tasks": {"title": {"beams": 2, "max_new_tokens": 4}},
         "attribution": {"kind": "overlap", "threshold": 0.1},
         "assets": {
@@ -141,12 +149,3 @@ def tiny_config(folder: Path, articles: dict) -> dict:
 def sha256(path: Path) -> str:
     """The SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
-
-
-@pytest.fixture(scope="session")
-def tiny_run(tmp_path_factory) -> Checkout:
-    """A whole run of the small grid; tests that change it put it back."""
-    folder = tmp_path_factory.mktemp("checkout")
-    checkout = copied(folder, tiny_config(folder, ARTICLES))
-    checkout.run()
-    return checkout
