@@ -18,6 +18,7 @@ include: "workflow/rules/generation.smk"
 include: "workflow/rules/attribution.smk"
 include: "workflow/rules/measures.smk"
 include: "workflow/rules/report.smk"
+include: "workflow/rules/audit.smk"
 
 
 localrules:

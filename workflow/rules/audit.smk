@@ -29,7 +29,7 @@ rule audit:
         mem_mb=grows(2000),
         runtime=grows(10),
     params:
-        folder=AUDITED,
+        folder=lambda w: AUDITED,
         fields=known_fields(CONFIG.dataset.model_dump().get("categories")),
     script:
         "../scripts/audit.py"

@@ -55,6 +55,8 @@ def _row(name: str, field: FieldInfo) -> str:
 def _shown(default: object) -> str:
     if isinstance(default, BaseModel):
         return "see below"
+    if default == "":
+        return "empty"
     return f"`{ {None: 'null', True: 'true', False: 'false'}.get(default, default) if not isinstance(default, dict) else default }`"
 
 
