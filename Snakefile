@@ -12,6 +12,7 @@ if not workflow.configfiles:
 
 include: "workflow/rules/common.smk"
 include: "workflow/rules/assets.smk"
+include: "workflow/rules/dataset_inputs.smk"
 include: "workflow/rules/dataset.smk"
 include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/generation.smk"

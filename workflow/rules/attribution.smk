@@ -16,10 +16,10 @@ rule:
         attributions=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/attributions.parquet",
     log:
         f"{LOGS}/attribute/{{topic}}/{{task}}/{{llm}}.log",
-    conda:
-        "../../envs/whobenefits.yaml"
     group:
         "attribution" if NEEDS_MODEL else "measuring"
+    conda:
+        "../../envs/whobenefits.yaml"
     resources:
         mem_mb=grows(12000 if NEEDS_MODEL else 1000),
         runtime=grows(120 if NEEDS_MODEL else 10),

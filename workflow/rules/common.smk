@@ -22,7 +22,9 @@ LOGS = f"{RESULTS}/logs"
 UNITED = getattr(CONFIG.dataset, "retrieval_corpus", "topic") == "union"
 POOL = "_union" if UNITED else "{topic}"
 # Retrievers whose documents pass through a model, on a GPU where there is one.
-ENCODERS = [name for name in GRID.retrievers if hasattr(CONFIG.retrievers[name], "model")]
+ENCODERS = [
+    name for name in GRID.retrievers if hasattr(CONFIG.retrievers[name], "model")
+]
 
 
 wildcard_constraints:

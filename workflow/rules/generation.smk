@@ -16,10 +16,10 @@ rule plan_requests:
         requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
     log:
         f"{LOGS}/plan_requests/{{topic}}/{{task}}.log",
-    conda:
-        "../../envs/whobenefits.yaml"
     group:
         "retrieval"
+    conda:
+        "../../envs/whobenefits.yaml"
     resources:
         mem_mb=grows(2000),
         runtime=grows(10),
@@ -65,10 +65,10 @@ rule gather_answers:
         answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/answers.parquet",
     log:
         f"{LOGS}/gather_answers/{{topic}}/{{task}}/{{llm}}.log",
-    conda:
-        "../../envs/whobenefits.yaml"
     group:
         "measuring"
+    conda:
+        "../../envs/whobenefits.yaml"
     resources:
         mem_mb=grows(1000),
         runtime=grows(10),
@@ -87,10 +87,10 @@ rule score_answers:
         scores=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/scores.parquet",
     log:
         f"{LOGS}/score_answers/{{topic}}/{{task}}/{{llm}}.log",
-    conda:
-        "../../envs/whobenefits.yaml"
     group:
         "measuring"
+    conda:
+        "../../envs/whobenefits.yaml"
     resources:
         mem_mb=grows(2000),
         runtime=grows(30),

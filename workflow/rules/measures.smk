@@ -14,10 +14,10 @@ rule measure_queries:
         factors=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/factors.parquet",
     log:
         f"{LOGS}/measure_queries/{{topic}}/{{task}}/{{llm}}.log",
-    conda:
-        "../../envs/whobenefits.yaml"
     group:
         "measuring"
+    conda:
+        "../../envs/whobenefits.yaml"
     resources:
         mem_mb=grows(1000),
         runtime=grows(10),
@@ -40,10 +40,10 @@ rule measure_groups:
         measures=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/measures.parquet",
     log:
         f"{LOGS}/measure_groups/{{topic}}/{{task}}/{{llm}}.log",
-    conda:
-        "../../envs/whobenefits.yaml"
     group:
         "measuring"
+    conda:
+        "../../envs/whobenefits.yaml"
     resources:
         mem_mb=grows(1000),
         runtime=grows(10),

@@ -65,10 +65,10 @@ rule retrieve:
         trec=f"{RESULTS}/{{topic}}/{{task}}/runs/{{retriever}}.trec",
     log:
         f"{LOGS}/retrieve/{{topic}}/{{task}}/{{retriever}}.log",
-    conda:
-        "../../envs/whobenefits.yaml"
     group:
         "retrieval"
+    conda:
+        "../../envs/whobenefits.yaml"
     threads: 4
     resources:
         mem_mb=grows(6000),
