@@ -18,8 +18,8 @@ def model(tmp_path_factory):
     return tiny_encoder.tiny_bert(tmp_path_factory.mktemp("bert"), BertModel)
 
 
-def vectors(model, texts, max_length=64, batch_size=2):
-    return mean_vectors(load_encoder(AutoModel, model, max_length, batch_size), texts)
+def vectors(model, texts, max_length=64, batch_tokens=40):
+    return mean_vectors(load_encoder(AutoModel, model, max_length, batch_tokens), texts)
 
 
 def reference(model, text, max_length=64):
@@ -49,7 +49,7 @@ def test_the_order_of_the_texts_changes_no_bit_and_equal_texts_have_equal_vector
 @pytest.mark.parametrize("similarity", ["dot", "cosine"])
 def test_scores_are_the_products_of_the_vectors_for_every_document(model, tmp_path, similarity):
     corpus = tiny_encoder.corpus()
-    retriever = DenseRetriever(model, similarity, max_length=64, batch_size=2)
+    retriever = DenseRetriever(model, similarity, max_length=64, batch_tokens=40)
     retriever.index(corpus, tmp_path)
     hits = retriever.search(QUERIES, tmp_path, 10).set_index(["query_id", "doc_id"])["score"]
     assert len(hits) == len(QUERIES) * len(corpus)
@@ -69,7 +69,7 @@ def test_the_run_is_the_same_for_any_order_of_the_corpus_and_any_other_queries(m
     ):
         folder = tmp_path / name
         folder.mkdir()
-        retriever = DenseRetriever(model, "cosine", max_length=64, batch_size=3)
+        retriever = DenseRetriever(model, "cosine", max_length=64, batch_tokens=60)
         retriever.index(corpus, folder)
         runs.append(ranked(retriever.search(queries, folder, 2), ["b", "q"], 2))
     pd.testing.assert_frame_equal(*runs)
@@ -80,7 +80,7 @@ def test_the_run_is_the_same_for_any_order_of_the_corpus_and_any_other_queries(m
 def test_documents_with_the_same_text_stand_in_the_order_of_their_ids(model, tmp_path):
     ids = [f"d{i:02}" for i in range(30)]
     corpus = pd.DataFrame({"doc_id": ids[::-1], "title": "Moon", "text": "deep water"}, dtype="str")
-    retriever = DenseRetriever(model, "dot", max_length=64, batch_size=4)
+    retriever = DenseRetriever(model, "dot", max_length=64, batch_tokens=60)
     retriever.index(corpus, tmp_path)
     run = ranked(retriever.search(QUERIES, tmp_path, 5), ["b", "q"], 5)
     assert run["doc_id"].tolist() == ids[:5] * 2

@@ -48,6 +48,24 @@ def test_what_is_planned_is_counted_and_what_is_not_is_an_upper_bound(tmp_path):
     assert after["generate title, Small"] == before["generate title, Small"]
 
 
+@pytest.mark.parametrize(
+    ("attribution", "pairs"),
+    [
+        ({"kind": "overlap"}, None),
+        # 2 tasks, 4 queries, 2 retrievers, k = 3
+        ({"kind": "nli", "model": "small"}, "48 pairs"),
+        ({"kind": "fragments", "model": "small"}, "432 pairs"),
+        # and one control for each list
+        ({"kind": "likelihood"}, "64 pairs"),
+    ],
+)
+def test_what_an_attributor_costs_follows_from_its_kind(attribution, pairs, tmp_path):
+    config = checked_config(changed("attribution", attribution) | {"results": str(tmp_path)}, "mine.yaml")
+    lines = {line.stage: line for line in costs(config, "a100")}
+    assert (lines["attribute_by_model"].items if pairs else None) == pairs
+    assert ("attribute_by_model" in lines) == (pairs is not None)
+
+
 def test_the_command_prints_the_table_and_what_it_rests_on(tmp_path, capsys):
     path = tmp_path / "mine.yaml"
     path.write_text(yaml.safe_dump(changed("results", str(tmp_path))))

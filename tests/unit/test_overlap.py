@@ -126,7 +126,7 @@ def test_the_script_writes_the_table_and_needs_no_model(tmp_path):
     for name, table in tables.items():
         write_table(frames[name], table, paths[name])
     main = runpy.run_path(str(SCRIPTS / "attribute.py"), run_name="script")["main"]
-    main(**paths, attribution={"kind": "overlap", "threshold": 0.5})
+    main(**paths | {"answers": [paths["answers"]]}, attributor=OverlapAttributor(None, 0.5))
     got = read_table(ATTRIBUTIONS, paths["attributions"])
     assert got["score"].tolist() == [1.0, 0.0, 1.0, 0.0]
     assert got["attributed"].dtype == np.bool_

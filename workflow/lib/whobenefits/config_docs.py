@@ -57,7 +57,9 @@ def _shown(default: object) -> str:
         return "see below"
     if default == "":
         return "empty"
-    return f"`{ {None: 'null', True: 'true', False: 'false'}.get(default, default) if not isinstance(default, dict) else default }`"
+    # As YAML writes them. `is`, because 1 == True.
+    words = [word for value, word in ((None, "null"), (True, "true"), (False, "false")) if default is value]
+    return f"`{words[0] if words else default}`"
 
 
 def _type(field: FieldInfo) -> str:

@@ -70,7 +70,7 @@ def _retrieval(config: Config, device: str) -> Iterator[Cost]:
     if encoders:
         words, documents, counted = _documents(config)
         tokens = encoders * words * TOKENS_PER_WORD
-        hours = _single_precision(ENCODER, tokens, device)
+        hours = _hours_of_products(ENCODER, tokens, device, SINGLE)
         items = f"{encoders * documents:,} documents" if counted else "documents not yet prepared"
         yield Cost("encode_corpus", pools * encoders, items, tokens, 0, hours, counted)
     jobs = topics * len(grid.tasks)
@@ -136,22 +136,29 @@ def counted_loads(config: Config, task: str, requests: pd.DataFrame, corpus: pd.
 
 
 def _attribution(config: Config, device: str) -> Iterator[Cost]:
-    grid = config.grid
+    grid, kind = config.grid, config.attribution.kind
     jobs = len(grid.topics) * len(grid.tasks) * len(grid.llms)
-    if not hasattr(config.attribution, "model"):
-        return
-    pairs = jobs * query_bound(config) * len(grid.retrievers) * config.retrieval.context_size
+    lists = query_bound(config) * len(grid.retrievers)
     answer = sum(config.tasks[task].max_new_tokens for task in grid.tasks) / len(grid.tasks)
-    tokens = TOKENS_PER_WORD * BODY_WORDS + answer
-    if config.attribution.kind == "fragments":
-        pairs, tokens = FRAGMENTS * pairs, TOKENS_PER_WORD * BODY_WORDS / FRAGMENTS + answer
-    hours = _single_precision(NLI, pairs * tokens, device)
-    yield Cost("attribute_by_model", jobs, f"{pairs:,} pairs", pairs * tokens, 0, hours, False)
+    if kind == "likelihood":
+        pairs = jobs * lists * (config.retrieval.context_size + config.attribution.controls)
+        tokens = pairs * (INSTRUCTION_TOKENS + TOKENS_PER_WORD * (BODY_WORDS + TITLE_WORDS) + answer)
+        billions = sum(config.llms[llm].billion_parameters for llm in grid.llms) / len(grid.llms)
+        hours = _hours_of_products(billions, tokens, device)
+    elif hasattr(config.attribution, "model"):
+        pairs, one = jobs * lists * config.retrieval.context_size, TOKENS_PER_WORD * BODY_WORDS + answer
+        if kind == "fragments":
+            pairs, one = FRAGMENTS * pairs, TOKENS_PER_WORD * BODY_WORDS / FRAGMENTS + answer
+        tokens = pairs * one
+        hours = _hours_of_products(NLI, tokens, device, SINGLE)
+    else:
+        return
+    yield Cost("attribute_by_model", jobs, f"{pairs:,} pairs", tokens, 0, hours, False)
 
 
-def _single_precision(billions: float, tokens: float, device: str) -> float:
-    """Hours that a model takes for so many tokens in float32."""
-    return 2 * billions * 1e9 * tokens / (DEVICES[device].teraflops * 1e12 * PRODUCTS * SINGLE) / 3600
+def _hours_of_products(billions: float, tokens: float, device: str, share: float = 1.0) -> float:
+    """Hours that a model of so many parameters takes to read so many tokens, at a share of the rate in bfloat16."""
+    return 2 * billions * 1e9 * tokens / (DEVICES[device].teraflops * 1e12 * PRODUCTS * share) / 3600
 
 
 def _measures(config: Config) -> Cost:

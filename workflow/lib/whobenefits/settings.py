@@ -274,7 +274,12 @@ class Splade(RetrieverSettings):
     )
     model: Slug = Field(description="Name of the asset: a masked language model.")
     max_length: Positive = Field(256, description="Tokens of a text that are encoded; the rest is cut.")
-    batch_size: Positive = Field(32, description="Texts encoded at once.")
+    top_terms: Positive | None = Field(
+        None, description="How many of a text's largest weights are kept. null: all that are not 0."
+    )
+    batch_tokens: Positive = Field(
+        2048, description="Tokens encoded at once, in texts of like length: 2048 suits a processor, more a GPU."
+    )
 
 
 class Dense(RetrieverSettings):
@@ -284,7 +289,9 @@ class Dense(RetrieverSettings):
     model: Slug = Field(description="Name of the asset: an encoder.")
     similarity: Literal["dot", "cosine"] = Field("cosine", description="How two vectors are compared.")
     max_length: Positive = Field(256, description="Tokens of a text that are encoded; the rest is cut.")
-    batch_size: Positive = Field(32, description="Texts encoded at once.")
+    batch_tokens: Positive = Field(
+        2048, description="Tokens encoded at once, in texts of like length: 2048 suits a processor, more a GPU."
+    )
 
 
 class GivenRun(RetrieverSettings):
@@ -406,7 +413,22 @@ class Fragments(Settings):
     batch_tokens: Positive = Field(8192, description="Tokens of one batch.")
 
 
-Attribution = Annotated[Overlap | Nli | Fragments, Field(discriminator="kind")]
+class Likelihood(Settings):
+    """Support by the likelihood of the answer."""
+
+    kind: Literal["likelihood"] = Field(
+        description="The LLM itself: how much more probable its own answer becomes by the document alone, in nats a token, compared with documents drawn at random."
+    )
+    threshold: Annotated[float, Field(allow_inf_nan=False)] = Field(
+        0.3, description="A document supports an answer from this rise on, in nats a token; it can be negative."
+    )
+    controls: Annotated[int, Field(ge=0)] = Field(
+        1,
+        description="Documents that were not retrieved for the query, drawn at random, whose mean the document is compared with. 0: the prompt without documents, which does not show the form of an answer.",
+    )
+
+
+Attribution = Annotated[Overlap | Nli | Fragments | Likelihood, Field(discriminator="kind")]
 
 
 class Measures(Settings):

@@ -15,6 +15,7 @@ from transformers import (
 )
 
 from whobenefits.attribution.protocol import Pair, Support
+from whobenefits.batching import batches
 from whobenefits.errors import ConfigError, DataError
 
 LOCAL = {"local_files_only": True, "trust_remote_code": False}
@@ -79,20 +80,6 @@ class NliAttributor:
         for places in batches([len(ids) for ids in encoded["input_ids"]], self.batch_tokens):
             rows = {name: [column[i] for i in places] for name, column in encoded.items()}
             yield places, self.tokenizer.pad(rows, return_tensors="pt")
-
-
-def batches(lengths: Sequence[int], budget: int) -> list[list[int]]:
-    """Positions in batches of like length, longest first: of n members, the longest of m tokens, n x m <= budget or n = 1.
-
-    Not shared with the generation, so that a change there does not compute the attributions again.
-    """
-    made: list[list[int]] = []
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        if made and (len(made[-1]) + 1) * lengths[made[-1][0]] <= budget:
-            made[-1].append(i)
-        else:
-            made.append([i])
-    return made
 
 
 def entailment_index(config: PretrainedConfig, folder: str | Path = "the model") -> int:

@@ -21,7 +21,7 @@ class DenseRetriever:
     source: Path
     similarity: str = "cosine"
     max_length: int = 256
-    batch_size: int = 32
+    batch_tokens: int = 2048
 
     def index(self, corpus: pd.DataFrame, folder: Path) -> None:
         """Write the vectors of the corpus (doc_id, title, text), one float32 row for each document."""
@@ -37,7 +37,7 @@ class DenseRetriever:
         return best_hits(queries["query_id"].tolist(), scores, doc_ids, depth)
 
     def _vectors(self, texts: list[str]) -> np.ndarray:
-        encoder = load_encoder(AutoModel, self.source, self.max_length, self.batch_size)
+        encoder = load_encoder(AutoModel, self.source, self.max_length, self.batch_tokens)
         vectors = mean_vectors(encoder, texts)
         return unit_vectors(vectors) if self.similarity == "cosine" else vectors
 

@@ -11,7 +11,11 @@ import torch
 from transformers import AutoTokenizer, BatchEncoding
 from transformers.utils.logging import disable_progress_bar
 
+from whobenefits.batching import batches
 from whobenefits.errors import UserError
+
+# Texts whose tokens are held at once: enough that texts of like length fill their batches.
+WINDOW = 8192
 
 
 @dataclass(frozen=True)
@@ -22,28 +26,24 @@ class Encoder:
     tokenizer: Any
     device: torch.device
     max_length: int
-    batch_size: int
+    batch_tokens: int
 
     def batches(self, texts: Sequence[str]) -> Iterator[tuple[list[int], BatchEncoding]]:
-        """Positions in `texts` and the padded tokens of the texts there, longest texts first.
+        """Positions in `texts` and the tokens of the texts there, padded to the longest; each text is in one batch.
 
-        The sizes of the batches follow from the number of texts, and what is in them from the texts' length in
-        characters, a stand-in for tokens; each text is in one batch.
+        Texts of like length go together, the longest of WINDOW texts first, at most `batch_tokens` tokens a batch or
+        one text. What is in a batch follows from the texts and their order alone.
         """
-        order = sorted(range(len(texts)), key=lambda i: -len(texts[i]))
-        for start in range(0, len(order), self.batch_size):
-            batch = order[start : start + self.batch_size]
-            tokens = self.tokenizer(
-                [texts[i] for i in batch],
-                padding=True,
-                truncation=True,
-                max_length=self.max_length,
-                return_tensors="pt",
-            )
-            yield batch, tokens.to(self.device)
+        for start in range(0, len(texts), WINDOW):
+            # Tokens are held for one window, so that memory does not grow with the collection.
+            encoded = self.tokenizer(texts[start : start + WINDOW], truncation=True, max_length=self.max_length)
+            for places in batches([len(ids) for ids in encoded["input_ids"]], self.batch_tokens):
+                rows = {name: [column[i] for i in places] for name, column in encoded.items()}
+                tokens = self.tokenizer.pad(rows, return_tensors="pt")
+                yield [start + i for i in places], tokens.to(self.device)
 
 
-def load_encoder(auto_class: Any, folder: Path, max_length: int, batch_size: int) -> Encoder:
+def load_encoder(auto_class: Any, folder: Path, max_length: int, batch_tokens: int) -> Encoder:
     """The model of an asset's folder by one of transformers' auto classes; no code of the folder runs, nothing is unpickled.
 
     Raises UserError where `max_length` is more than the model has positions for.
@@ -56,7 +56,7 @@ def load_encoder(auto_class: Any, folder: Path, max_length: int, batch_size: int
     if max_length > longest:
         raise UserError(f"{folder}: max_length is {max_length} but the model reads {longest} tokens: lower max_length")
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    return Encoder(model.to(device), tokenizer, device, max_length, batch_size)
+    return Encoder(model.to(device), tokenizer, device, max_length, batch_tokens)
 
 
 def distinct(texts: Sequence[str]) -> tuple[list[str], np.ndarray]:

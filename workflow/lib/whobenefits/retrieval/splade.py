@@ -24,7 +24,8 @@ class SpladeRetriever:
 
     source: Path
     max_length: int = 256
-    batch_size: int = 32
+    top_terms: int | None = None
+    batch_tokens: int = 2048
 
     def index(self, corpus: pd.DataFrame, folder: Path) -> None:
         """Write the vectors of the corpus (doc_id, title, text), one sparse float32 row for each document."""
@@ -40,8 +41,8 @@ class SpladeRetriever:
         return best_hits(queries["query_id"].tolist(), scores, doc_ids, depth)
 
     def _vectors(self, texts: list[str]) -> sparse.csr_array:
-        encoder = load_encoder(AutoModelForMaskedLM, self.source, self.max_length, self.batch_size)
-        return splade_vectors(encoder, texts)
+        encoder = load_encoder(AutoModelForMaskedLM, self.source, self.max_length, self.batch_tokens)
+        return splade_vectors(encoder, texts, self.top_terms)
 
 
 def hit_scores(documents: sparse.csr_array, query: sparse.csr_array) -> np.ndarray:
@@ -50,15 +51,18 @@ def hit_scores(documents: sparse.csr_array, query: sparse.csr_array) -> np.ndarr
     return np.where(scores > 0, scores, -np.inf)  # weights are positive, so a product of 0 shares nothing
 
 
-def splade_vectors(encoder: Encoder, texts: list[str]) -> sparse.csr_array:
+def splade_vectors(encoder: Encoder, texts: list[str], top_terms: int | None = None) -> sparse.csr_array:
     """Weights max over the tokens i of ln(1 + relu(logit_ij)) for each word j: float32, texts × vocabulary.
+
+    With `top_terms`, only so many of a text's largest weights are kept; None keeps all. Dense vectors are held for one
+    batch.
 
     Formula: Formal et al. 2021, "SPLADE v2: Sparse Lexical and Expansion Model for Information Retrieval", max pooling.
     """
     different, places = distinct(texts)
     rows, order = [], []
     for batch, tokens in encoder.batches(different):
-        rows.append(sparse.csr_array(_weights(encoder, tokens).cpu().numpy()))
+        rows.append(sparse.csr_array(largest(_weights(encoder, tokens), top_terms).cpu().numpy()))
         order += batch
     return sparse.vstack(rows, format="csr")[np.argsort(order)[places]]
 
@@ -69,6 +73,14 @@ def _weights(encoder: Encoder, tokens: dict[str, torch.Tensor]) -> torch.Tensor:
     outside = tokens["attention_mask"].unsqueeze(-1) == 0
     highest = encoder.model(**tokens).logits.masked_fill_(outside, 0).amax(1)
     return torch.log1p(torch.relu(highest))
+
+
+def largest(weights: torch.Tensor, count: int | None) -> torch.Tensor:
+    """The weights with all but the `count` largest of each row set to 0; None keeps all."""
+    if count is None or count >= weights.shape[1]:
+        return weights
+    kept = weights.topk(count, dim=1)
+    return torch.zeros_like(weights).scatter_(1, kept.indices, kept.values)
 
 
 RETRIEVER = SpladeRetriever
