@@ -5,7 +5,8 @@ BIN := .venv/bin
 LOCK := $(BIN)/uv pip compile --quiet --universal --generate-hashes --no-header --python-version 3.11 --extra dev
 
 CONFIG ?= config/demo.yaml
-.PHONY: demo test estimate lint format lock docs clean
+OUT ?= results/comparison
+.PHONY: demo test estimate compare lint format lock docs clean
 
 demo: .venv/installed ## run the study of config/demo.yaml and print what it found
 	@$(BIN)/snakemake --cores $(CORES) $$(test -t 2 && echo --logger rich) # bars for a person, lines for a file
@@ -17,6 +18,9 @@ test: .venv/installed ## every test, the whole tiny run included
 
 estimate: .venv/installed ## what a run costs before it is started: make estimate CONFIG=config/paper.yaml
 	@PYTHONPATH=workflow/lib $(BIN)/python -m whobenefits.estimate $(CONFIG)
+
+compare: .venv/installed ## what moved between two runs: make compare A=results B=other/results OUT=results/comparison
+	@PYTHONPATH=workflow/lib $(BIN)/python -m whobenefits.report.compare $(A) $(B) $(OUT)
 
 lint: .venv/installed
 	$(BIN)/ruff check .

@@ -18,6 +18,7 @@ include: "workflow/rules/retrieval.smk"
 include: "workflow/rules/generation.smk"
 include: "workflow/rules/attribution.smk"
 include: "workflow/rules/measures.smk"
+include: "workflow/rules/report_inputs.smk"
 include: "workflow/rules/report.smk"
 include: "workflow/rules/audit.smk"
 
@@ -33,3 +34,4 @@ rule all:
         f"{RESULTS}/report/finding.txt",
         figures(),
         report_tables(),
+        f"{RESULTS}/ro-crate-metadata.json",

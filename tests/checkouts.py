@@ -16,7 +16,7 @@ import yaml
 from transformers import BertModel
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("Snakefile", "workflow", "config", "envs", "profiles", "slurm")
+PARTS = ("Snakefile", "CITATION.cff", "workflow", "config", "envs", "profiles", "slurm")
 
 
 @dataclass
@@ -130,6 +130,7 @@ def tiny_config(folder: Path, articles: dict) -> dict:
         "llms": {"tiny": {"label": "Tiny", "model": "llm", "dtype": "float32", "context_tokens": 400, "shards": 2}},
         "tasks": {"title": {"beams": 2, "max_new_tokens": 4}},
         "attribution": {"kind": "overlap", "threshold": 0.1},
+        "uncertainty": {"draws": 200},
         "assets": {
             "articles": {
                 "files": {

@@ -11,7 +11,7 @@ from whobenefits import assets
 from whobenefits.assets import fetch_asset
 from whobenefits.errors import DataError, UserError
 from whobenefits.manifests import asset_identity
-from whobenefits.settings import Asset
+from whobenefits.settings.assets import Asset
 
 
 def digest(content):

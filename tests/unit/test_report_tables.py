@@ -2,6 +2,8 @@ import numpy as np
 import pandas as pd
 import synthetic
 
+from whobenefits.report.inputs import Results
+from whobenefits.report.table_files import write_report_tables
 from whobenefits.report.tables import (
     accuracy_table,
     markdown,
@@ -9,7 +11,6 @@ from whobenefits.report.tables import (
     shown_dataset,
     shown_number,
     undefined_note,
-    write_report_tables,
 )
 
 GRID = synthetic.labels(topics=2, retrievers=2, categories=2)
@@ -62,13 +63,14 @@ def test_a_number_has_one_digit_and_nothing_is_shown_for_the_undefined():
 
 
 def test_the_files_have_full_precision_in_csv_and_say_what_a_dash_is(tmp_path):
-    measures, ranges, _ = synthetic.results(GRID)
+    measures, ranges, correlations = synthetic.results(GRID)
     ranges.loc[ranges.measure == "r_llm", ["value", "reason"]] = [np.nan, "fewer than two groups have queries"]
     summaries = [synthetic.summary(tmp_path / f"{t}.csv", t) for t in ("topic0", "topic1")]
-    write_report_tables(measures, ranges, summaries, GRID, tmp_path / "tables")
-    assert sorted(p.name for p in (tmp_path / "tables").iterdir()) == [
-        f"table{n}.{suffix}" for n in (2, 3, 4) for suffix in ("csv", "md")
-    ]
+    write_report_tables(Results(measures, ranges, correlations), summaries, GRID, tmp_path / "tables")
+    latex = [f"table{n}.tex" for n in (2, 3, 4, 5, 6)]
+    assert sorted(p.name for p in (tmp_path / "tables").iterdir()) == sorted(
+        [f"table{n}.{suffix}" for n in (2, 3, 4) for suffix in ("csv", "md")] + latex
+    )
     third = pd.read_csv(tmp_path / "tables/table3.csv")
     assert np.allclose(third.iloc[:, 2:], accuracy_table(measures, GRID).to_numpy(), rtol=1e-15)
     assert "–: undefined (fewer than two groups have queries)." in (tmp_path / "tables/table4.md").read_text()

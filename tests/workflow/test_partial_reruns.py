@@ -10,8 +10,11 @@ import pytest
 from whobenefits.tables import REQUESTS, read_table
 
 # Everything behind the answers of one cell, and everything behind all measures.
-CELL = ("gather_answers", "attribute", "score_answers", "measure_queries", "measure_groups")
-REPORT = ("write_report_tables", "draw_figures", "write_page")
+CELL = (
+    *("gather_answers", "attribute", "score_answers", "measure_queries", "measure_groups", "measure_uncertainty"),
+    "write_queries",
+)
+REPORT = ("write_report_tables", "draw_figures", "write_provenance", "write_page", "write_crate")
 
 
 def jobs(**counts):
@@ -57,9 +60,10 @@ def test_a_moved_checkout_redoes_nothing(tiny_run, tmp_path):
 @pytest.mark.parametrize(
     ("module", "expected"),
     [
-        ("report/figures.py", jobs(draw_figures=1, write_page=1)),
-        ("report/templates/page.html", jobs(write_page=1)),
-        ("statistics.py", jobs(aggregate=1, **dict.fromkeys(REPORT, 1))),
+        ("report/figures.py", jobs(draw_figures=1, write_page=1, write_crate=1)),
+        ("report/templates/report.html", jobs(write_page=1, write_crate=1)),
+        ("statistics.py", behind(measure_uncertainty=1)),
+        ("uncertainty/grid.py", behind()),
         ("retrieval/dense.py", None),
     ],
 )
@@ -78,7 +82,7 @@ def test_an_edit_redoes_its_stage_and_what_follows(tiny_run, module, expected):
 
 def test_another_category_generates_nothing_and_asks_no_model(changed):
     changed.config["grid"]["categories"].append("article-length")
-    assert changed.planned() == behind(measure_groups=1)
+    assert changed.planned() == behind(measure_groups=1, measure_uncertainty=1)
 
 
 def test_another_label_redoes_only_the_report(changed):

@@ -42,7 +42,7 @@ def test_two_runs_and_shuffled_input_give_identical_results(tiny_run, tmp_path):
     shuffled.run()
     first, second = tables(tiny_run), tables(shuffled)
     assert first.keys() == second.keys() and len(first) > 30
-    # The page names where the data came from, which differs; everything else is the same to the last byte.
+    # The page names where the data came from and when, which differs; everything else is the same to the last byte.
     different = {name for name in first if first[name] != second[name]}
     assert different <= {"report/index.html"}
 

@@ -8,7 +8,7 @@ from whobenefits.config import checked_config
 from whobenefits.describe import about_of, grid_categories, labels_of
 from whobenefits.errors import ConfigError
 from whobenefits.generation.kinds import SETTINGS
-from whobenefits.settings import TREC_FILES
+from whobenefits.settings.dataset import TREC_FILES
 from whobenefits.workload import shard_count
 
 try:
@@ -86,22 +86,3 @@ def given_run(wildcards):
     """The TREC run file that stands in for a retriever, if one does."""
     path = getattr(CONFIG.retrievers[wildcards.retriever], "path", None)
     return [path.format(topic=wildcards.topic, task=wildcards.task)] if path else []
-
-
-def figures():
-    """Each figure in each format."""
-    names = ["group_accuracy", "figure2", "figure3", "figure4", "figure5"]
-    return expand(
-        f"{RESULTS}/report/figures/{{name}}.{{suffix}}",
-        name=names,
-        suffix=["svg", "pdf", "png"],
-    )
-
-
-def report_tables():
-    """Each table in each format."""
-    return expand(
-        f"{RESULTS}/report/tables/table{{number}}.{{suffix}}",
-        number=[2, 3, 4],
-        suffix=["csv", "md"],
-    )

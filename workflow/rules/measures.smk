@@ -1,3 +1,12 @@
+# The tables of uncertainty of one topic, task and LLM, and the tables of the whole grid.
+UNCERTAINTY = [
+    *("intervals", "range_tests", "correlation_tests"),
+    *("unevenness", "query_correlations", "query_regressions"),
+]
+GRID_TABLES = ["measures", "ranges", "correlations", *UNCERTAINTY[3:]]
+CELL = f"{RESULTS}/{{topic}}/{{task}}/{{llm}}"
+
+
 localrules:
     aggregate,
 
@@ -54,19 +63,18 @@ rule measure_groups:
         "../scripts/measure_groups.py"
 
 
-rule aggregate:
+rule measure_uncertainty:
     input:
-        measures=cells("{topic}/{task}/{llm}/measures.parquet"),
-        code=code("aggregate"),
+        outcomes=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/outcomes.parquet",
+        factors=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/factors.parquet",
+        groups=f"{RESULTS}/{POOL}/groups.parquet",
+        code=code("measure_uncertainty"),
     output:
-        measures=f"{RESULTS}/measures.parquet",
-        measures_csv=f"{RESULTS}/measures.csv",
-        ranges=f"{RESULTS}/ranges.parquet",
-        ranges_csv=f"{RESULTS}/ranges.csv",
-        correlations=f"{RESULTS}/correlations.parquet",
-        correlations_csv=f"{RESULTS}/correlations.csv",
+        **{name: f"{CELL}/uncertainty/{name}.parquet" for name in UNCERTAINTY},
     log:
-        f"{LOGS}/aggregate.log",
+        f"{LOGS}/measure_uncertainty/{{topic}}/{{task}}/{{llm}}.log",
+    group:
+        "measuring"
     conda:
         "../../envs/whobenefits.yaml"
     resources:
@@ -74,5 +82,32 @@ rule aggregate:
         runtime=grows(30),
     params:
         categories=grid_categories(CONFIG),
+        draws=CONFIG.uncertainty.draws,
+        seed=CONFIG.seed,
+    script:
+        "../scripts/measure_uncertainty.py"
+
+
+rule aggregate:
+    input:
+        **{
+            name: cells(f"{{topic}}/{{task}}/{{llm}}/uncertainty/{name}.parquet")
+            for name in UNCERTAINTY
+        },
+        measures=cells("{topic}/{task}/{llm}/measures.parquet"),
+        code=code("aggregate"),
+    output:
+        **{name: f"{RESULTS}/{name}.parquet" for name in GRID_TABLES},
+        **{f"{name}_csv": f"{RESULTS}/{name}.csv" for name in GRID_TABLES},
+    log:
+        f"{LOGS}/aggregate.log",
+    conda:
+        "../../envs/whobenefits.yaml"
+    resources:
+        mem_mb=grows(4000),
+        runtime=grows(30),
+    params:
+        categories=grid_categories(CONFIG),
+        empty_groups=CONFIG.measures.empty_groups,
     script:
         "../scripts/aggregate.py"

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from whobenefits.assets import fetch_asset
 from whobenefits.logs import log_to
-from whobenefits.settings import Asset
+from whobenefits.settings.assets import Asset
 
 
 def main(manifest: str, name: str, asset: dict) -> None:

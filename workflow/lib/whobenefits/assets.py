@@ -8,7 +8,7 @@ from typing import Any
 from whobenefits.downloads import Downloads, sha256_of
 from whobenefits.errors import UserError
 from whobenefits.manifests import MANIFEST, read_manifest, write_manifest
-from whobenefits.settings import Asset
+from whobenefits.settings.assets import Asset
 
 # Raised when gguf.py or pickled_weights.py converts otherwise than before, so that models converted earlier are converted again.
 CONVERSION = 1

@@ -6,7 +6,9 @@ from pydantic import ValidationError
 
 from whobenefits.categories import categories_of
 from whobenefits.errors import ConfigError
-from whobenefits.settings import PROMPTS, WIKIPROJECT, Config, nearest
+from whobenefits.settings.base import nearest
+from whobenefits.settings.dataset import WIKIPROJECT
+from whobenefits.settings.study import PROMPTS, Config
 
 
 def _problems(config: Config) -> list[str]:

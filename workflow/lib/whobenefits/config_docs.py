@@ -8,7 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from whobenefits.settings import PROMPTS, Config
+from whobenefits.settings.study import PROMPTS, Config
 
 README = PROMPTS.parent / "README.md"
 MARKS = ("<!-- settings: made by `make docs` -->", "<!-- end of the settings -->")

@@ -3,7 +3,7 @@
 from typing import Any
 
 from whobenefits.categories import categories_of
-from whobenefits.settings import Config
+from whobenefits.settings.study import Config
 
 TASK_LABELS = {"article": "Article generation", "title": "Title generation"}
 
@@ -49,6 +49,7 @@ def about_of(config: Config) -> dict[str, Any]:
         "tasks": {name: config.tasks[name].model_dump() for name in grid.tasks},
         "scoring": config.scoring.model_dump(),
         "measures": config.measures.model_dump(),
+        "uncertainty": config.uncertainty.model_dump(),
         "attribution": config.attribution.model_dump()
         | {"description": type(config.attribution).model_fields["kind"].description},
         "assets": {name: config.assets[name].model_dump() for name in used_assets(config)},

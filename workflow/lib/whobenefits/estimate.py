@@ -18,7 +18,7 @@ import yaml
 from whobenefits.config import checked_config
 from whobenefits.devices import DEVICES
 from whobenefits.errors import UserError
-from whobenefits.settings import Config
+from whobenefits.settings.study import Config
 from whobenefits.tables import CORPUS, QUERIES, REQUESTS, read_table
 from whobenefits.workload import (
     BANDWIDTH,

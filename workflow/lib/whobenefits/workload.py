@@ -8,7 +8,8 @@ from math import ceil, prod
 
 from whobenefits.categories import categories_of
 from whobenefits.devices import DEVICES, Device
-from whobenefits.settings import Config, Llm
+from whobenefits.settings.generation import Llm
+from whobenefits.settings.study import Config
 
 # Tokens of a whitespace word of English, and of a prompt's instruction: rough means of current vocabularies.
 TOKENS_PER_WORD = 1.35

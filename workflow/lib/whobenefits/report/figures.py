@@ -1,7 +1,6 @@
-"""Figures 2 to 5 of the query-group study, and one of group means, drawn from the tables alone."""
+"""Figures 2 to 5 of the query-group study in its own form, drawn from the tables alone."""
 
 from collections.abc import Hashable, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -9,10 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from whobenefits.categories import shown_group
-from whobenefits.report.palette import GREY, HUES, pair_colours, style
+from whobenefits.report.inputs import Labels
+from whobenefits.report.palette import GREY, HUES, pair_colours
 
-Labels = Mapping[str, Mapping]
 FACTORS = {"utility": "Utility", "exposure": "Exposure", "attribution": "Attribution"}
 CELL = ["topic", "task", "llm", "category", "retriever"]
 WIDTH, COLUMN = 7.5, 3.7  # inches of a figure at least, and of a column where there are several
@@ -46,16 +44,19 @@ def _pairs(labels: Labels) -> dict[tuple[str, str], str]:
 def range_bars(ranges: pd.DataFrame, measure: str, name: str, labels: Labels) -> Figure:
     """Figure 2 (`r_delta`) or 3 (`r_rag`): bars of LLM x retriever over the categories, a panel for topic and task.
 
-    An undefined range is marked by a cross at zero.
+    An undefined range is marked by a cross at zero; a short line at a bar is what the range comes to by chance alone.
     """
-    values = ranges[ranges["measure"] == measure].set_index(CELL)["value"].to_dict()
+    kept = ranges[ranges["measure"] == measure].set_index(CELL)
+    values, expected = kept["value"].to_dict(), kept["expected"].to_dict()
     llms, retrievers, categories = (list(labels[kind]) for kind in ("llms", "retrievers", "categories"))
     colours = pair_colours(llms, retrievers)
     figure, axes = topic_panels(labels, labels["tasks"], name, 2.5, sharey="row")
     for (topic, task), axis in axes.items():
         for i, (llm, retriever) in enumerate(colours):
-            heights = [values.get((topic, task, llm, category, retriever), np.nan) for category in categories]
-            _bars(axis, heights, i, len(colours), colours[llm, retriever])
+            places = [(topic, task, llm, category, retriever) for category in categories]
+            heights = [values.get(place, np.nan) for place in places]
+            xs = _bars(axis, heights, i, len(colours), colours[llm, retriever])
+            _chance_lines(axis, xs, [expected.get(place, np.nan) for place in places], len(colours))
         _category_ticks(axis, labels)
     for axis in axes.values():
         axis.set_ylim(bottom=0)  # after all bars: a limit of a shared axis stops it from growing with the next ones
@@ -98,6 +99,11 @@ def _bars(axis: Axes, heights: Sequence[float], i: int, of: int, colour: object)
     return xs
 
 
+def _chance_lines(axis: Axes, xs: np.ndarray, expected: Sequence[float], of: int) -> None:
+    half = 0.4 / of
+    axis.hlines(expected, xs - half, xs + half, color="#222222", linewidth=1.1, zorder=3)
+
+
 def _group_counts(cells: Sequence[pd.Series]) -> str:
     """Over how many groups the defined ρ of a category are, as a line below its name."""
     counts = sorted({int(cell["n"]) for cell in cells if not np.isnan(cell["value"])})
@@ -119,68 +125,3 @@ def _category_ticks(axis: Axes, labels: Labels, below: Sequence[str] | None = No
     below = below or [""] * len(names)
     axis.set_xticks(range(len(names)), [name + text for name, text in zip(names, below, strict=True)])
     axis.tick_params(axis="x", length=0)
-
-
-def group_means(measures: pd.DataFrame, labels: Labels) -> Figure:
-    """Mean ROUGE-L of each group, LLM alone and with each retriever, joined by a line; n is the number of queries.
-
-    A panel for topic, task and LLM, one below the other: side by side the groups' names are too small to read.
-    """
-    kept = measures[measures["measure"].isin(["ac_llm", "ac_rag"])].set_index([*CELL, "group"])
-    cells = [(topic, *pair) for topic in labels["topics"] for pair in _pairs(labels)]
-    figure = Figure(figsize=(8.5, 2.5 * len(cells) + 0.9), layout="constrained")
-    for axis, (topic, *pair) in zip(figure.subplots(len(cells), squeeze=False).flat, cells, strict=True):
-        _group_panel(axis, kept, (topic, *pair), labels)
-        title = _title(labels["topics"][topic], _pairs(labels)[tuple(pair)], len(labels["topics"]))
-        axis.set_title(title.replace("\n", ": "), loc="left", pad=16)
-    names = ["LLM alone", *labels["retrievers"].values()]
-    figure.legend(handles=[Patch(color=c, label=n) for c, n in zip((GREY, *HUES), names, strict=False)],
-                  loc="outside lower center", ncols=min(4, len(names)))  # fmt: skip
-    return figure
-
-
-def _group_panel(axis: Axes, kept: pd.DataFrame, cell: tuple[str, str, str], labels: Labels) -> None:
-    x, ticks, names = 0.0, [], []
-    for category, item in labels["categories"].items():
-        axis.annotate(item["label"], (x, 1.0), (-4, 2), xycoords=("data", "axes fraction"),
-                      textcoords="offset points", fontsize=8, color=GREY)  # fmt: skip
-        for group in item["groups"]:
-            alone = kept.loc[(*cell, category, "none", group)]
-            with_rag = [
-                kept.loc[(*cell, category, retriever, group)]["value"] * 100 for retriever in labels["retrievers"]
-            ]
-            step = min(0.16, 0.5 / max(1, len(with_rag) - 1))  # all stay right of the LLM alone
-            places = x + (np.arange(len(with_rag)) - (len(with_rag) - 1) / 2) * step
-            for i, (place, value) in enumerate(zip(places, with_rag, strict=True)):
-                axis.plot([x - 0.36, place], [alone["value"] * 100, value], color="#c8c8c8", linewidth=0.8, zorder=1)
-                axis.plot(place, value, "o", color=HUES[i % len(HUES)], markersize=5)
-            axis.plot(x - 0.36, alone["value"] * 100, "o", color=GREY, markersize=5)
-            ticks, names = [*ticks, x], [*names, f"{shown_group(group)}\nn={alone['n']}"]
-            x += 1
-        x += 0.7
-    axis.set_xticks(ticks, names, fontsize=7, rotation=45, ha="right", rotation_mode="anchor")
-    axis.set_ylabel("ROUGE-L × 100")
-
-
-def drawn_figures(
-    measures: pd.DataFrame, ranges: pd.DataFrame, correlations: pd.DataFrame, labels: Labels
-) -> dict[str, Figure]:
-    """All figures by name."""
-    with style():
-        return {
-            "group_accuracy": group_means(measures, labels),
-            "figure2": range_bars(ranges, "r_delta", "$R^{Δ}$ (points)", labels),
-            "figure3": range_bars(ranges, "r_rag", "$R^{rag}$ (points)", labels),
-            "figure4": correlation_bars(correlations, "ac_rag", "ρ with $AC^{rag}$", labels),
-            "figure5": correlation_bars(correlations, "delta", "ρ with $Δ$", labels),
-        }
-
-
-def write_figures(figures: Mapping[str, Figure], folder: str | Path) -> None:
-    """Write each figure as SVG, PDF and PNG; the files hold no date, so that two runs make the same bytes."""
-    Path(folder).mkdir(parents=True, exist_ok=True)
-    with style():
-        for name, figure in figures.items():
-            figure.savefig(Path(folder) / f"{name}.svg", metadata={"Date": None})
-            figure.savefig(Path(folder) / f"{name}.pdf", metadata={"CreationDate": None})
-            figure.savefig(Path(folder) / f"{name}.png", dpi=200, metadata={"Software": None})

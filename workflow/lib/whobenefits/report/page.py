@@ -1,17 +1,22 @@
 """The report as one self-contained page."""
 
-import math
-import re
+import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from whobenefits.categories import shown_group
-from whobenefits.report.finding import finding
+from whobenefits.report import provenance
+from whobenefits.report.environment import ENVIRONMENT
+from whobenefits.report.figure_parts import figure_parts
+from whobenefits.report.finding import MAIN, finding
+from whobenefits.report.inputs import Labels, Results
+from whobenefits.report.lists import asset_rows, run_rows, setting_rows, shown_categories, wide_cells
+from whobenefits.report.methods import methods
+from whobenefits.report.packed import json_part, page_tables, query_list, script, script_hash, study, style
+from whobenefits.report.sample import carried, listed
 from whobenefits.report.tables import (
     UNDEFINED,
     accuracy_rows,
@@ -20,178 +25,96 @@ from whobenefits.report.tables import (
     range_rows,
     range_table,
     shown_dataset,
-    shown_number,
-    undefined_note,
 )
+from whobenefits.report.text import visible_data
 
-Labels = Mapping[str, Mapping]
-ENVIRONMENT = Environment(
-    loader=FileSystemLoader(Path(__file__).parent / "templates"),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-SHOWN = {
-    "ac_llm": "AC, LLM alone",
-    "ac_rag": "AC, RAG",
-    "delta": "Δ",
-    "utility": "U",
-    "exposure": "E",
-    "attribution": "A",
+SECTIONS = {
+    "alike": "1a. All groups alike?",
+    "even": "1b. Even?",
+    "wider": "2. A wider gap?",
+    "along": "3. What goes along?",
+    "published": "Published numbers",
+    "queries-view": "Any query",
+    "paper": "The paper's form",
+    "methods": "Methods",
+    "provenance": "Where it comes from",
+    "limits": "Limits",
 }
 
 
 @dataclass(frozen=True)
-class Results:
-    """What the page is made from: the result tables, the topics' dataset.csv files, and the figures' SVG by name."""
+class Parts:
+    """What the page is put together from, beside the result tables.
 
-    measures: pd.DataFrame
-    ranges: pd.DataFrame
-    correlations: pd.DataFrame
+    `summaries` are the topics' dataset.csv files, `figures` the SVG files by name, `queries` the folder of the queries'
+    records with its list.json, `record` the provenance, `bibtex` the entries to cite, and `published` this run beside
+    published numbers (published.shown), if it has their cells.
+    """
+
     summaries: Sequence[str]
     figures: Mapping[str, str | Path]
+    queries: str | Path
+    record: Mapping[str, Any]
+    bibtex: str
+    published: Mapping[str, Any] | None = field(default=None)
 
-    def finding(self, labels: Labels, about: Mapping) -> list[str]:
-        """The main finding in sentences."""
-        return finding(self.measures, self.ranges, self.correlations, labels, about)
 
-
-def page(results: Results, labels: Labels, about: Mapping) -> str:
-    """The page as HTML: figures inline as SVG, no reference to any other file or host, all text escaped."""
-    svgs = {name: inline_svg(Path(path).read_text(encoding="utf-8"), name) for name, path in results.figures.items()}
-    return ENVIRONMENT.get_template("page.html").render(
-        about=about,
-        labels={**labels, "categories": _shown_categories(labels)},
+def page(results: Results, parts: Parts, labels: Labels, about: Mapping) -> str:
+    """The page as HTML: no request to any host, all text escaped; queries that it does not carry lie beside it."""
+    dataset = dataset_table(parts.summaries)
+    everything = json.loads(Path(parts.queries, "list.json").read_text(encoding="utf-8"))
+    rows = listed(everything)
+    scripts = carried(parts.queries, [row[3] for row in rows])
+    tables, cut = page_tables(results)
+    return ENVIRONMENT.get_template("report.html").render(
+        about=visible_data(about),
+        labels=visible_data({**labels, "categories": shown_categories(labels)}),
         undefined=UNDEFINED,
-        finding=results.finding(labels, about),
-        figures=svgs,
-        dataset=shown_dataset(dataset_table(results.summaries)),
-        accuracy=_cells(accuracy_table(results.measures, labels), accuracy_rows(results.measures)),
-        range_table=_cells(range_table(results.ranges, labels), range_rows(results.ranges)),
-        groups=group_rows(results.measures, labels),
-        correlations=correlation_rows(results.correlations, labels),
-        settings=setting_rows(about),
-        assets=[asset_row(name, asset) for name, asset in about["assets"].items()],
+        run=run_rows(about, labels, dataset, results.measures),
+        finding=visible_data(finding(results, labels, about)),
+        main=MAIN,
+        cut=cut,
+        sections=[(name, title) for name, title in SECTIONS.items() if name != "published" or parts.published],
+        figures=figure_parts(parts.figures),
+        dataset=visible_data(shown_dataset(dataset)),
+        accuracy=visible_data(wide_cells(accuracy_table(results.measures, labels), accuracy_rows(results.measures))),
+        range_table=visible_data(wide_cells(range_table(results.ranges, labels), range_rows(results.ranges))),
+        published=parts.published,
+        methods=visible_data(methods(about, labels, dataset.to_dict("records"))),
+        bibtex=parts.bibtex,
+        provenance=visible_data(provenance.shown(parts.record, labels)),
+        settings=visible_data(setting_rows(about)),
+        assets=visible_data(asset_rows(about, parts.record["files"])),
+        carried=len(scripts),
+        total=len(everything),
+        listed=len(rows),
+        **_data_parts(tables, rows, scripts, labels, about["name"]),
     )
 
 
-def _shown_categories(labels: Labels) -> dict[str, dict]:
+def _data_parts(tables: Mapping, rows: list, scripts: Sequence[str], labels: Labels, name: str) -> dict[str, Any]:
+    """Data and code of the interactive part."""
+    text = script()
     return {
-        name: {**item, "shown": [shown_group(group) for group in item["groups"]]}
-        for name, item in labels["categories"].items()
+        "css": style(),
+        "script": Markup(text),
+        "script_hash": script_hash(text),
+        "study_json": json_part(study(labels, name)),
+        "tables_json": json_part(tables),
+        "list_json": json_part(query_list(rows)),
+        # The records are JSON already, in which nothing can end the element.
+        "queries_json": Markup("[" + ",".join(map(_record, scripts)) + "]"),
     }
 
 
-def write_page(results: Results, labels: Labels, about: Mapping, page_path: str, finding_path: str) -> None:
+def _record(text: str) -> str:
+    """The record that a query's script hands over, as JSON."""
+    return text[text.index("(") + 1 : text.rindex(")")]
+
+
+def write_page(
+    results: Results, parts: Parts, labels: Labels, about: Mapping, page_path: str, finding_path: str
+) -> None:
     """Write the page and, as plain text, its finding."""
-    Path(page_path).write_text(page(results, labels, about), encoding="utf-8")
-    Path(finding_path).write_text("\n".join(results.finding(labels, about)) + "\n", encoding="utf-8")
-
-
-def inline_svg(text: str, name: str) -> Markup:
-    """An SVG of ours for a page: without the XML head, with ids of its own so that figures do not share clip paths.
-
-    It shrinks to no less than four fifths of its own width, so that its text stays legible; narrow screens scroll.
-    """
-    body = text[text.index("<svg") :]
-    # A point is 4/3 of a page's pixels.
-    body = re.sub(
-        r'<svg ([^>]*?width="([\d.]+)pt")', lambda m: f'<svg style="{_widths(float(m[2]))}" {m[1]}', body, count=1
-    )
-    body = re.sub(r'\bid="', f'id="{name}-', body)
-    body = re.sub(r"url\(#", f"url(#{name}-", body)
-    body = re.sub(r'xlink:href="#', f'xlink:href="#{name}-', body)
-    return Markup(re.sub(r"<metadata>.*?</metadata>", "", body, flags=re.S))
-
-
-def _widths(points: float) -> str:
-    pixels = points * 4 / 3
-    return f"min-width: {pixels * 0.8:.0f}px; max-width: {max(pixels, 928):.0f}px"
-
-
-def _cells(table: pd.DataFrame, source: pd.DataFrame) -> dict:
-    """A wide table for the template; `source` has the rows it was made of, with the reasons of what is undefined."""
-    rows = zip(table.index, table.to_numpy().tolist(), strict=True)
-    return {
-        "names": list(table.index.names),
-        "topics": list(dict.fromkeys(topic for topic, _ in table.columns)),
-        "columns": [name for _, name in table.columns],
-        "rows": [(index, [shown_number(value) for value in values]) for index, values in rows],
-        "note": undefined_note(table, source),
-    }
-
-
-def group_rows(measures: pd.DataFrame, labels: Labels) -> list[list[str]]:
-    """Every group of every cell as people read it; accuracies x 100, shares in percent, undefined ones with reason."""
-    keys = ["topic", "task", "llm", "category", "group", "retriever"]
-    kept = measures[measures["category"].isin(list(labels["categories"])) & measures["measure"].isin(list(SHOWN))]
-    values = kept.set_index([*keys, "measure"])[["value", "n", "reason"]].to_dict("index")
-    rows = []
-    for topic, task, llm, category, group, retriever in _points(labels):
-        cell = (topic, task, llm, category, group)
-        found = {m: values[*cell, "none" if m == "ac_llm" else retriever, m] for m in SHOWN}
-        names = [labels["topics"][topic], labels["tasks"][task], labels["llms"][llm], labels["retrievers"][retriever]]
-        shown = [_with_reason(found[m]) for m in SHOWN]
-        rows.append(
-            [*names, labels["categories"][category]["label"], shown_group(group), str(found["ac_llm"]["n"]), *shown]
-        )
-    return rows
-
-
-def _points(labels: Labels) -> list[tuple[str, ...]]:
-    return [
-        (topic, task, llm, category, group, retriever)
-        for topic in labels["topics"]
-        for task in labels["tasks"]
-        for llm in labels["llms"]
-        for category, item in labels["categories"].items()
-        for group in item["groups"]
-        for retriever in labels["retrievers"]
-    ]
-
-
-def _with_reason(entry: Mapping) -> str:
-    value = entry["value"]
-    if value is None or math.isnan(value):
-        return f"{UNDEFINED} ({entry['reason']})"
-    return f"{value * 100:.1f}"
-
-
-def correlation_rows(correlations: pd.DataFrame, labels: Labels) -> list[list[str]]:
-    """Every correlation, per retriever and averaged, with the number of groups and of retrievers."""
-    names = {"mean": "mean", **labels["retrievers"]}
-    rows = []
-    for row in correlations.itertuples():
-        place = [labels["topics"][row.topic], labels["tasks"][row.task], labels["llms"][row.llm], names[row.retriever]]
-        rho = f"{UNDEFINED} ({row.reason})" if math.isnan(row.value) else f"{row.value:.2f}"
-        pair = [row.factor, "AC, RAG" if row.outcome == "ac_rag" else "Δ"]
-        rows.append(
-            [*place, labels["categories"][row.category]["label"], *pair, rho, str(row.n), str(row.n_retrievers)]
-        )
-    return rows
-
-
-def asset_row(name: str, asset: Mapping) -> list[str]:
-    """Name, licence and address of an asset; of files, the packages or files that they come from."""
-    places = [part.split("#")[0] for file in asset["files"].values() for part in file["address"]]
-    return [name, asset["licence"], asset["address"] or ", ".join(dict.fromkeys(places))]
-
-
-def setting_rows(about: Mapping, place: str = "") -> list[tuple[str, str]]:
-    """The settings as flat (place, value) pairs; the assets have a table of their own."""
-    rows = []
-    for key, value in about.items():
-        where = f"{place}.{key}".lstrip(".")
-        if where == "assets":
-            continue
-        rows += setting_rows(value, where) if isinstance(value, Mapping) and value else [(where, _plain(value))]
-    return rows
-
-
-def _plain(value: object) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(str, value))
-    return (
-        {None: "null", True: "true", False: "false"}[value] if value is None or isinstance(value, bool) else str(value)
-    )
+    Path(page_path).write_text(page(results, parts, labels, about), encoding="utf-8")
+    Path(finding_path).write_text("\n".join(finding(results, labels, about)) + "\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Tables 2 to 4 of the query-group study, as CSV in full precision and as Markdown in the paper's form."""
+"""Tables 2 to 4 of the query-group study, and their Markdown in the paper's form."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -96,7 +96,7 @@ def plain_markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def shown_dataset(dataset: pd.DataFrame) -> tuple[list[str], list[list[str]]]:
     """Table 2 as people read it: the topic's label in place of its name, means to one decimal, counts grouped by 3."""
     kept = dataset.drop(columns="topic")
-    heads = [name.replace("label", "topic").replace("_", " ").capitalize() for name in kept.columns]
+    heads = ["Topic" if name == "label" else name.replace("_", " ").capitalize() for name in kept.columns]
     return heads, [[_shown(value) for value in row] for row in kept.astype(object).to_numpy().tolist()]
 
 
@@ -104,24 +104,6 @@ def _shown(value: object) -> str:
     if isinstance(value, float):
         return shown_number(value)
     return value if isinstance(value, str) else f"{value:,}"
-
-
-def write_report_tables(
-    measures: pd.DataFrame, ranges: pd.DataFrame, summaries: Sequence[str], labels: Labels, folder: str | Path
-) -> None:
-    """Write table2, table3 and table4 into the folder, each as .csv and .md."""
-    folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    second = dataset_table(summaries)
-    second.to_csv(folder / "table2.csv", index=False)
-    (folder / "table2.md").write_text(plain_markdown(*shown_dataset(second)), encoding="utf-8")
-    third = accuracy_table(measures, labels), accuracy_rows(measures)
-    fourth = range_table(ranges, labels), range_rows(ranges)
-    for name, (table, rows) in {"table3": third, "table4": fourth}.items():
-        flat = table.set_axis([f"{topic} {column}" for topic, column in table.columns], axis=1)
-        flat.reset_index().to_csv(folder / f"{name}.csv", index=False, na_rep="NaN")
-        note = f"\nROUGE-L x 100; N: the LLM alone. {undefined_note(table, rows)}".rstrip() + "\n"
-        (folder / f"{name}.md").write_text(markdown(table, best=name == "table3") + note, encoding="utf-8")
 
 
 def undefined_note(table: pd.DataFrame, rows: pd.DataFrame) -> str:
