@@ -100,6 +100,16 @@ def _runs(folder: Path, job: Job, script: str) -> bool:
         return False
 
 
+def working_in(folder: Path) -> list[int]:
+    """The processes whose working directory is the folder: what a node that was taken down has lost sight of, too."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):  # it has ended
+            if (process / "cwd").readlink() == folder:
+                found.append(int(process.name))
+    return found
+
+
 def environment(process: int) -> list[str]:
     """The variables that a process was started with."""
     return Path(f"/proc/{process}/environ").read_bytes().decode().split("\0")

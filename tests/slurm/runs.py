@@ -1,13 +1,16 @@
 """Snakemake on the tests' SLURM."""
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
 from checkouts import Checkout
-from cluster import HERE, Job, awaited, jobs, last_number, told
+from cluster import HERE, Job, awaited, jobs, last_number, told, working_in
 
 from whobenefits.store import stored_records
 from whobenefits.tables import ANSWERS, read_table
@@ -62,6 +65,10 @@ class Heads:
             head.kill()
         told("scancel", "--user=root")
         awaited("an empty queue", lambda: not told("squeue", "--noheader"))
+        for head in self.started:
+            for process in working_in(head.checkout.folder):
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGKILL)
 
 
 class Generation:

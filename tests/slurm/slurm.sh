@@ -140,10 +140,10 @@ END
 }
 
 node_settings() {
-  local number=0 name
+  local port=$PORT name
   for name in "${NODES[@]}"; do
-    number=$((number + 1))
-    echo "NodeName=$name NodeHostname=localhost NodeAddr=127.0.0.1 Port=$((PORT + number)) CPUs=16 RealMemory=64000 Gres=gpu:1"
+    port=$((port + 1))
+    echo "NodeName=$name NodeHostname=localhost NodeAddr=127.0.0.1 Port=$port CPUs=16 RealMemory=64000 Gres=gpu:1"
   done
   echo "PartitionName=cpu Nodes=$(join "${NODES[@]}") Default=YES MaxTime=1-0"
   echo "PartitionName=gpu Nodes=$(join "${NODES[@]}") MaxTime=1-0"
