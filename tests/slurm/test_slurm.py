@@ -9,15 +9,18 @@ import pytest
 from checkouts import ROOT, Checkout, copied
 from cluster import awaited, environment, held, is_signalled, jobs, last_number, process_of, told, written_files
 
-MEASURING = "attribute_gather_answers_measure_groups_measure_queries_score_answers"
+MEASURING = "attribute_gather_answers_measure_groups_measure_queries_measure_uncertainty_score_answers"
+RECORDS = {"report/index.html", "report/provenance.json", "ro-crate-metadata.json"}
 LITTLE = 300  # MB: PyTorch and Snakemake need more
 
 
 def results(run: Checkout) -> dict[str, bytes]:
-    """All result files by name, but for logs, the store and indexes."""
+    """All result files by name, but for logs, the store, indexes, and what says when and where a run was made."""
     names = [path.relative_to(run.results) for path in run.results.rglob("*") if path.is_file()]
     return {
-        str(name): (run.results / name).read_bytes() for name in names if not {"logs", "store", "index"} & {*name.parts}
+        str(name): (run.results / name).read_bytes()
+        for name in names
+        if not {"logs", "store", "index"} & {*name.parts} and str(name) not in RECORDS
     }
 
 
