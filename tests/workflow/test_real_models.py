@@ -12,6 +12,8 @@ from checkouts import ROOT, copied
 from markupsafe import escape
 
 from whobenefits import tables
+from whobenefits.uncertainty.grid import GRID_TABLES
+from whobenefits.uncertainty.study import TABLES
 
 CATEGORIES = {
     "age-of-topic": ["Unknown", "Pre-1900s", "20th century", "21st century"],
@@ -69,7 +71,9 @@ def test_every_artefact_has_its_schema(run):
     kinds |= {f"{topic}/{k}/requests.parquet": tables.REQUESTS for k in TASKS}
     stages = ("answers", "scores", "attributions", "outcomes", "factors", "measures")
     kinds |= {f"{topic}/{k}/{m}/{s}.parquet": getattr(tables, s.upper()) for k, m, s in product(TASKS, LLMS, stages)}
-    kinds |= {f"{n}.parquet": getattr(tables, n.upper()) for n in ("measures", "ranges", "correlations")}
+    kinds |= {f"{topic}/{k}/{m}/shards/1-of-1.parquet": tables.ANSWERS for k, m in product(TASKS, LLMS)}
+    kinds |= {f"{topic}/{k}/{m}/uncertainty/{n}.parquet": t for k, m in product(TASKS, LLMS) for n, t in TABLES.items()}
+    kinds |= {f"{n}.parquet": t for n, t in GRID_TABLES.items()}
     for path, table in kinds.items():
         assert len(tables.read_table(table, run.results / path)) > 0, path
     written = {str(p.relative_to(run.results)) for p in run.results.rglob("*.parquet")}
