@@ -171,10 +171,13 @@ def test_a_second_run_has_nothing_to_do(run):
 def test_the_report_is_whole(run):
     report = run.results / "report"
     names = {p.relative_to(report).as_posix() for p in report.rglob("*") if p.is_file()}
-    figures = ("group_accuracy", "figure2", "figure3", "figure4", "figure5")
-    assert names == {"index.html", "finding.txt"} | {
-        f"figures/{n}.{s}" for n, s in product(figures, ("svg", "pdf", "png"))
-    } | {f"tables/table{n}.{s}" for n, s in product((2, 3, 4), ("csv", "md"))}
+    figures = ("group_accuracy", "figure2", "figure3", "figure4", "figure5", "ranges", "correlation_map")
+    expected = {"index.html", "finding.txt", "provenance.json", "methods.tex", "citation.bib"}
+    expected |= {f"figures/{n}.{s}" for n, s in product(figures, ("svg", "pdf", "png", "csv"))}
+    expected |= {f"tables/table{n}.{s}" for n, s in product((2, 3, 4), ("csv", "md"))}
+    expected |= {f"tables/table{n}.tex" for n in (2, 3, 4, 5, 6)}
+    assert {name for name in names if not name.startswith("queries/")} == expected
+    assert any(name.startswith("queries/") for name in names)
     text = (report / "index.html").read_text()
     assert all(str(escape(line)) in text for line in (report / "finding.txt").read_text().splitlines())
     assert Path(report / "figures/figure2.png").stat().st_size > 10_000
