@@ -50,6 +50,11 @@ def uncertain(measures, ranges, correlations, grid, random):
             interval_reason="",
             p_reason="",
             power_reason="",
+            change_low=-4.0,
+            change_high=6.0,
+            change_p=0.2,
+            change_p_holm=1.0,
+            change_reason="",
         ),
         _with_p(_with_ends(correlations, 0.5, -1, 1), random).assign(
             smallest_p=1 / 12, defined=1.0, uncertainty_reason=""

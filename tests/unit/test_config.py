@@ -99,6 +99,22 @@ FAULTS = [
         "mine.yaml: attribution.controls: -1 is not usable: Input should be greater than or equal to 0",
     ),
     ("measures", {"factor_decimals": -1}, "mine.yaml: measures.factor_decimals: -1 is not usable: Input should be"),
+    ("uncertainty", {"draws": 10}, "mine.yaml: uncertainty.draws: 10 is not usable: Input should be greater than or"),
+    (
+        "uncertainty",
+        {"crossed": [["alphabetical"]]},
+        "uncertainty.crossed.0: ['alphabetical'] is no pair of categories",
+    ),
+    (
+        "uncertainty",
+        {"crossed": [["alphabetical", "age-of-topik"]]},
+        "uncertainty.crossed.0 names 'age-of-topik', which is not known: did you mean 'age-of-topic'?",
+    ),
+    (
+        "uncertainty",
+        {"crossed": [["alphabetical", "age-of-topic"]] * 2},
+        "uncertainty.crossed: names ['alphabetical', 'age-of-topic'] twice: remove one",
+    ),
     ("prompts", "papers", "prompts is 'papers', which is no folder of config/prompts: did you mean 'paper'?"),
 ]
 

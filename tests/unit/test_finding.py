@@ -34,7 +34,7 @@ def ranges(*pairs):
     for i, (alone, rag) in enumerate(pairs):
         rows.append(place | {"task": str(i), "retriever": "none", "measure": "r_llm", "value": alone})
         rows.append(place | {"task": str(i), "retriever": "bm25", "measure": "r_rag", "value": rag})
-    return pd.DataFrame(rows).assign(p_holm=np.nan)
+    return pd.DataFrame(rows).assign(p_holm=np.nan, change_low=np.nan, change_high=np.nan)
 
 
 def correlations(**values):
@@ -224,6 +224,13 @@ def test_the_gap_with_rag_is_said_to_be_more_than_chance_only_by_its_tests():
     assert gap_sentence(rows).endswith(
         "is more than chance in 1 of 2 tests with RAG and in 1 of 2 without (5 %, corrected)."
     )
+
+
+def test_the_change_of_the_gap_is_told_by_its_intervals():
+    rows = ranges((2, 5), (4, 1), (3, 3))
+    # llm, rag, llm, rag, llm, rag: above 0, below 0, across 0
+    rows.loc[[1, 3, 5], ["change_low", "change_high"]] = [[1, 5], [-4, -1], [-2, 2]]
+    assert gap_sentence(rows).endswith("the 95 % interval of the change lies above 0 in 1 of 3 cells and below 0 in 1.")
 
 
 def test_the_limits_name_the_queries_and_the_attributor():

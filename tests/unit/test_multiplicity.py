@@ -39,5 +39,12 @@ def test_a_family_is_adjusted_by_itself_and_counts_its_tests():
     assert with_adjusted(frame, [])["n_tests"].tolist() == [3] * 4
 
 
+def test_another_p_is_adjusted_by_its_prefix():
+    frame = pd.DataFrame({"p": [0.5, 0.5], "change_p": [0.02, 0.03]})
+    got = with_adjusted(frame, [], "change_")
+    assert list(got.columns) == ["p", "change_p", "change_p_holm", "change_p_bh", "change_n_tests"]
+    assert got["change_p_holm"].tolist() == pytest.approx([0.04, 0.04]) and got["change_n_tests"].tolist() == [2, 2]
+
+
 def test_an_empty_table_stays_empty():
     assert with_adjusted(pd.DataFrame({"measure": [], "p": []}), ["measure"]).empty

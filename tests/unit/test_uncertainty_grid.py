@@ -62,6 +62,29 @@ def test_the_adjusted_p_are_those_of_all_ranges_of_one_kind_over_the_whole_grid(
     np.testing.assert_allclose(rows["p_bh"], benjamini_hochberg(rows["p"]))
 
 
+def test_the_changes_of_ranges_are_one_family_of_their_own(grid):
+    rows = grid["ranges"].query("measure == 'r_rag'")
+    assert set(rows["change_n_tests"]) == {len(rows)} and rows["change_p"].notna().all()
+    np.testing.assert_allclose(rows["change_p_holm"], holm(rows["change_p"]))
+    np.testing.assert_allclose(rows["change_p_bh"], benjamini_hochberg(rows["change_p"]))
+    others = grid["ranges"].query("measure != 'r_rag'")
+    assert others["change_p_holm"].isna().all() and set(others["change_n_tests"]) == {0}
+
+
+def test_each_kind_of_unevenness_is_a_family(grid):
+    rows = grid["unevenness"].query("measure == 'ac_rag' and statistic == 'sd_between_groups'")
+    assert set(rows["n_tests"]) == {len(rows)} and len(rows) == 8
+    np.testing.assert_allclose(rows["p_holm"], holm(rows["p"]))
+
+
+def test_rows_of_crossed_groups_stand_behind_those_of_the_categories(parts):
+    measures, uncertainty = parts
+    rows = uncertainty["unevenness"]
+    crossed = rows[rows["category"] == "age"].assign(category="size+age")
+    made = grid_tables(measures, uncertainty | {"unevenness": pd.concat([crossed, rows])}, CATEGORIES)["unevenness"]
+    assert list(dict.fromkeys(made["category"])) == ["size", "age", "size+age"]
+
+
 def test_the_order_of_the_cells_changes_nothing(parts, grid):
     measures, uncertainty = parts
     turned = grid_tables(measures[::-1], {name: frame[::-1] for name, frame in uncertainty.items()}, CATEGORIES)
@@ -87,4 +110,8 @@ def test_a_range_with_an_empty_group_that_counts_as_0_has_no_interval_and_no_tes
         assert where.any() and made[name].loc[where, columns].isna().all().all()
         reason = "p_reason" if name == "ranges" else "uncertainty_reason"
         assert set(made[name].loc[where, reason]) == {EMPTY_AS_ZERO}
+        assert name == "correlations" or set(made[name].loc[where, "change_reason"]) == {EMPTY_AS_ZERO}
         pd.testing.assert_frame_equal(made[name].loc[~where, columns[:2]], grid[name].loc[~where, columns[:2]])
+    uneven = made["unevenness"].query("llm == 'a' and category == 'size'")
+    assert len(uneven) and uneven[["value", "p", "group"]].isna().all().all()
+    assert set(uneven["reason"]) == {EMPTY_AS_ZERO}

@@ -5,7 +5,7 @@ from uncertain import CATEGORIES, GROUPS, tables
 
 from whobenefits.errors import DataError
 from whobenefits.measures.groups import group_measures
-from whobenefits.statistics import correlations_of, ranges_of
+from whobenefits.statistics import FEW_FILLED, correlations_of, ranges_of
 from whobenefits.tables import read_table, write_table
 from whobenefits.uncertainty.arrays import query_arrays
 from whobenefits.uncertainty.bootstrap import by_group
@@ -15,8 +15,8 @@ from whobenefits.uncertainty.study import TABLES, cell_uncertainty
 from whobenefits.uncertainty.unevenness import crossed_groups
 
 
-def uncertainty(source, categories=CATEGORIES, seed=1, draws=300):
-    return cell_uncertainty(source["outcomes"], source["factors"], source["groups"], categories, draws, seed)
+def uncertainty(source, categories=CATEGORIES, seed=1, draws=300, **crossed):
+    return cell_uncertainty(source["outcomes"], source["factors"], source["groups"], categories, draws, seed, **crossed)
 
 
 @pytest.fixture(scope="module")
@@ -122,6 +122,34 @@ def test_crossed_groups_are_measured_like_any_category():
     assert set(got["intervals"]["group"]) == {"all", *names}
     measured = group_measures(**source | {"groups": groups}, categories={"size+age": names})
     assert measured.query("measure == 'ac_llm' and category == 'size+age'")["n"].min() >= 4
+
+
+def test_crossed_categories_have_rows_of_unevenness_alone_and_change_no_other(found):
+    source = tables(1, n=48)
+    plain, crossed = uncertainty(source), uncertainty(source, crossed=[["size", "age"]], min_queries=4)
+    rows = crossed["unevenness"]
+    same(plain, crossed | {"unevenness": rows[rows["category"] != "size+age"]})
+    # d0 ... d47 have size i % 4 and age New where i % 3 == 0: 4 sizes x 16 New of 48, so 4 New and 8 Old of each size.
+    gaps = rows.query("category == 'size+age' and statistic == 'difference_between_groups'")
+    assert len(gaps) == 5 and gaps["n"].eq(48).all() and gaps["p"].between(0, 1).all()
+    assert gaps["group"].str.fullmatch("(Low|Mid|High|Top) [|] (Old|New)").all()
+    fewer = uncertainty(source, crossed=[["size", "age"]], min_queries=5)["unevenness"].query("category == 'size+age'")
+    assert fewer["n"].eq(32).all() and not fewer["group"].str.contains("New", na=False).any()
+
+
+def test_crossed_groups_of_too_few_queries_leave_nothing_to_compare():
+    rows = uncertainty(tables(1), crossed=[["size", "age"]], min_queries=99)["unevenness"]
+    rows = rows[rows["category"] == "size+age"]
+    assert len(rows) == 45 and set(rows["reason"]) == set(rows["p_reason"]) == {FEW_FILLED} and rows["n"].eq(0).all()
+
+
+def test_the_change_of_a_range_is_that_of_the_table_of_ranges(found, measures):
+    ranges = ranges_of(measures, CATEGORIES).set_index(["category", "measure", "retriever"])["value"]
+    rows = found["range_tests"].query("measure == 'r_rag'")
+    assert len(rows) == 4 and rows["change_p"].between(0, 1).all()
+    for row in rows.itertuples():
+        alone = ranges[row.category, "r_llm", "none"]
+        assert row.change == pytest.approx(ranges[row.category, "r_rag", row.retriever] - alone)
 
 
 def test_a_label_that_the_category_does_not_have_and_a_second_cell_are_errors():

@@ -11,11 +11,23 @@ from uncertain import arrays, only
 from whobenefits.measures.means import UNDEFINED
 from whobenefits.statistics import FEW_FILLED
 from whobenefits.uncertainty.intervals import ONE_QUERY
-from whobenefits.uncertainty.unevenness import NOT_POSITIVE, crossed_groups, unevenness
+from whobenefits.uncertainty.permutation import range_tests
+from whobenefits.uncertainty.unevenness import (
+    NET_OF_CHANCE,
+    NO_GAP,
+    NOT_POSITIVE,
+    NOT_POSITIVE_BY_CHANCE,
+    crossed_groups,
+    unevenness,
+)
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
 
 
 def statistics(values, label, n_groups=None):
-    return {row["statistic"]: row for row in unevenness(arrays(values, label, n_groups=n_groups))}
+    return {row["statistic"]: row for row in unevenness(arrays(values, label, n_groups=n_groups), 100, rng())}
 
 
 def test_unevenness_of_a_hand_worked_case():
@@ -67,7 +79,7 @@ def test_unevenness_is_that_of_fairlearn(seed):
 
 
 def test_ratios_of_losses_are_undefined_and_gaps_are_not():
-    rows = unevenness(arrays([0.5] * 4, [0, 0, 1, 1], rag=[[0.4, 0.4, 0.7, 0.7]]))
+    rows = unevenness(arrays([0.5] * 4, [0, 0, 1, 1], rag=[[0.4, 0.4, 0.7, 0.7]]), 100, rng())
     for name in ("ratio_between_groups", "ratio_to_overall"):
         row = only(rows, measure="delta", statistic=name)
         assert math.isnan(row["value"]) and row["reason"] == NOT_POSITIVE
@@ -88,6 +100,39 @@ def test_groups_without_a_query_do_not_count_and_equal_groups_are_even():
     assert got["difference_between_groups"]["value"] == pytest.approx(0)
     assert got["ratio_between_groups"]["value"] == pytest.approx(1)
     assert statistics([0.2, 0.4, 0.3], [0, 0, 2])["overall"] == got["overall"]
+
+
+def test_each_gap_and_ratio_is_tested_against_shuffled_labels():
+    # Scores 0.2, 0.2, 0.6, 0.6 in two groups of two: of the 6 ways to deal them out 2 have means 0.2 and 0.6, as observed,
+    # and 4 have 0.4 and 0.4. So every p goes to 1/3; expected: a gap of 40/3, a largest deviation of 20/3, a standard
+    # deviation of 40/sqrt(2)/3, and ratios of (1/3 + 2)/3 = 7/9 between groups and (1/2 + 2)/3 = 5/6 to the mean of all.
+    rows = unevenness(arrays([0.2, 0.2, 0.6, 0.6], [0, 0, 1, 1]), 40_000, rng())
+    expected = {
+        "difference_between_groups": 40 / 3,
+        "difference_to_overall": 20 / 3,
+        "sd_between_groups": 40 / math.sqrt(2) / 3,
+        "ratio_between_groups": 7 / 9,
+        "ratio_to_overall": 5 / 6,
+    }
+    for name, value in expected.items():
+        row = only(rows, statistic=name)
+        assert row["p"] == pytest.approx(1 / 3, abs=0.01) and row["expected"] == pytest.approx(value, rel=0.02)
+    reasons = {row["statistic"]: row["p_reason"] for row in rows if math.isnan(row["p"])}
+    means = dict.fromkeys(("group_min", "group_max", "overall"), NO_GAP)
+    assert reasons == means | {"sd_between_groups_net": NET_OF_CHANCE}
+
+
+def test_the_difference_between_groups_has_the_p_of_the_range():
+    values, label = rng(3).random(30), np.arange(30) % 4
+    row = only(unevenness(arrays(values, label), 300, rng()), statistic="difference_between_groups")
+    test = range_tests(arrays(values, label), 300, rng())[0]
+    assert (row["p"], row["expected"]) == (test["p"], pytest.approx(test["expected"]))
+
+
+def test_a_ratio_that_shuffles_can_make_undefined_has_no_test():
+    # Means 0.1 and 0.2, but a shuffle can deal out 0 and 0: a ratio of 0.
+    got = statistics([0.0, 0.2, 0.0, 0.4], [0, 0, 1, 1])["ratio_between_groups"]
+    assert got["value"] == pytest.approx(0.5) and math.isnan(got["p"]) and got["p_reason"] == NOT_POSITIVE_BY_CHANCE
 
 
 def labels():

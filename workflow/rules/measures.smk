@@ -82,8 +82,8 @@ rule measure_uncertainty:
         runtime=grows(30),
     params:
         categories=grid_categories(CONFIG),
-        draws=CONFIG.uncertainty.draws,
         seed=CONFIG.seed,
+        rules=CONFIG.uncertainty.model_dump(),
     script:
         "../scripts/measure_uncertainty.py"
 

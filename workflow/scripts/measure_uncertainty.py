@@ -13,17 +13,20 @@ def main(
     groups: str,
     tables: dict[str, str],
     categories: dict[str, list[str]],
-    draws: int,
     seed: int,
+    rules: dict,
 ) -> None:
-    """Write intervals, tests and query-level results; `tables` are the paths by name."""
+    """Write intervals, tests and query-level results.
+
+    `tables` are the paths by name, `rules` how much is drawn and which categories are crossed.
+    """
     found = cell_uncertainty(
         outcomes=read_table(OUTCOMES, outcomes),
         factors=read_table(FACTORS, factors),
         groups=read_table(GROUPS, groups),
         categories=categories,
-        draws=draws,
         seed=seed,
+        **rules,
     )
     for name, path in tables.items():
         write_table(found[name], TABLES[name], Path(path))
@@ -37,6 +40,6 @@ if __name__ == "__main__":
             groups=snakemake.input.groups,
             tables=dict(snakemake.output.items()),
             categories=snakemake.params.categories,
-            draws=snakemake.params.draws,
             seed=snakemake.params.seed,
+            rules=snakemake.params.rules,
         )

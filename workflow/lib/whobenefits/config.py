@@ -69,7 +69,11 @@ def _unknown_names(config: Config) -> list[str]:
     own = "define it under dataset.categories or " if hasattr(config.dataset, "categories") else ""
     remedy = f"or {own}take a source other than {config.dataset.source} that has it"
     categories = categories_of(config.dataset.model_dump())
-    for place, names in (("grid.categories", config.grid.categories), ("queries.cells", config.queries.cells)):
+    crossed = [(f"uncertainty.crossed.{i}", list(pair)) for i, pair in enumerate(config.uncertainty.crossed)]
+    for place, names in (
+        *(("grid.categories", config.grid.categories), ("queries.cells", config.queries.cells)),
+        *crossed,
+    ):
         problems += _unknown(place, names, categories, remedy)
     for place, name in asset_uses(config).items():
         problems += _unknown(place, [name], config.assets, "or add it under assets")

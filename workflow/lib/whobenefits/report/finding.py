@@ -143,6 +143,22 @@ def gap_sentence(ranges: pd.DataFrame) -> str:
 
 
 def _more_than_chance(ranges: pd.DataFrame) -> str:
+    return _changes_beyond(ranges) + _own_tests(ranges)
+
+
+def _changes_beyond(ranges: pd.DataFrame) -> str:
+    """In how many cells the interval of R^rag - R^llm of the same queries leaves 0 out, where there are intervals.
+
+    By the interval and not the paired test, which also finds answers that differ in other ways than their ranges.
+    """
+    rows = ranges[ranges["measure"] == "r_rag"].dropna(subset=["change_low", "change_high"])
+    if rows.empty:
+        return ""
+    wider, narrower = int((rows["change_low"] > 0).sum()), int((rows["change_high"] < 0).sum())
+    return f"; the 95 % interval of the change lies above 0 in {wider} of {len(rows)} cells and below 0 in {narrower}"
+
+
+def _own_tests(ranges: pd.DataFrame) -> str:
     tested = {name: ranges[ranges["measure"] == name]["p_holm"].dropna() for name in ("r_rag", "r_llm")}
     if not len(tested["r_rag"]):
         return ""

@@ -11,7 +11,10 @@ Labels = Mapping[str, Mapping]
 NOT_COMPUTED = "not computed in this run"
 NUMBERS = {
     "measures": ("low", "high"),
-    "ranges": ("low", "high", "expected", "p", "p_holm", "p_bh", "detectable"),
+    "ranges": (
+        *("low", "high", "expected", "p", "p_holm", "p_bh", "detectable"),
+        *("change_low", "change_high", "change_p", "change_p_holm"),
+    ),
     "correlations": ("low", "high", "p", "p_holm", "p_bh", "smallest_p"),
     "unevenness": (),
     "query_correlations": ("low", "high", "p", "p_holm", "p_bh"),
@@ -19,7 +22,7 @@ NUMBERS = {
 }
 REASONS = {
     "measures": ("interval_reason",),
-    "ranges": ("interval_reason", "p_reason", "power_reason"),
+    "ranges": ("interval_reason", "p_reason", "power_reason", "change_reason"),
     "correlations": ("uncertainty_reason",),
 }
 KEYS = {

@@ -60,15 +60,29 @@ def range_points(results: Results) -> pd.DataFrame:
     return ranges[kept].assign(note=notes).reset_index(drop=True)
 
 
-def gap_points(results: Results) -> pd.DataFrame:
-    """R^rag beside the R^llm of the same cell: columns llm_only, rag and change, and the intervals of both ranges.
+PAIRED = {
+    "change_low": "change_low",
+    "change_high": "change_high",
+    "change_p": "p_paired",
+    "change_p_holm": "p_paired_holm",
+}
 
-    `change` is R^rag - R^llm in points, so that more than 0 is a wider gap with documents.
+
+def gap_points(results: Results) -> pd.DataFrame:
+    """R^rag beside the R^llm of the same cell: the columns of a range with the suffixes _rag and _llm, and `change`.
+
+    `change` is R^rag - R^llm in points, so that more than 0 is a wider gap with documents, with its interval, and
+    `p_paired` and `p_paired_holm` are those of its paired test, by itself and corrected; `note` says why they are not
+    there.
     """
-    ranges = range_points(results)
-    rag = ranges[ranges["measure"] == "r_rag"].drop(columns=["measure", "note", "lowest", "highest"])
+    ranges = results.ranges
+    kept = [*CELL, "retriever", *ENDS, "expected", "n", "n_groups", *PAIRED]
+    rag = ranges[ranges["measure"] == "r_rag"]
+    notes = first_text(rag, ["reason", "change_reason"])
     alone = ranges.loc[ranges["measure"] == "r_llm", [*CELL, *ENDS, "expected"]]
-    both = rag.merge(alone, on=CELL, how="left", suffixes=("_rag", "_llm"))
+    both = (
+        rag[kept].rename(columns=PAIRED).assign(note=notes).merge(alone, on=CELL, how="left", suffixes=("_rag", "_llm"))
+    )
     return both.assign(change=both["value_rag"] - both["value_llm"])
 
 

@@ -2,7 +2,8 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
 
 from whobenefits.settings.base import Positive, Settings, Share, Slug
 
@@ -90,10 +91,33 @@ class Measures(Settings):
     )
 
 
+def _two(names: list[str]) -> list[str]:
+    if len(names) != 2:
+        raise PydanticCustomError("own", "{names} is no pair of categories: name two", {"names": str(names)})
+    return names
+
+
+def _once(pairs: list[list[str]]) -> list[list[str]]:
+    twice = [pair for pair in pairs if pairs.count(pair) > 1]
+    if twice:
+        raise PydanticCustomError("own", "names {pair} twice: remove one", {"pair": str(twice[0])})
+    return pairs
+
+
+Pair = Annotated[list[Slug], AfterValidator(_two)]
+
+
 class Uncertainty(Settings):
     """How sure the numbers are."""
 
     draws: Annotated[int, Field(ge=100)] = Field(
         10000,
         description="Resamples of the queries behind each interval, and shuffles of the labels behind each p. With 1,000 an interval of a range covers about a point less than 95 %.",
+    )
+    crossed: Annotated[list[Pair], AfterValidator(_once)] = Field(
+        [],
+        description="Pairs of fairness categories, such as `[[age-of-topic, popularity]]`, whose groups are crossed: results/unevenness then has rows of the groups that are in both.",
+    )
+    min_queries: Positive = Field(
+        5, description="Queries that a crossed group needs; those with fewer are left out, with their queries."
     )

@@ -18,9 +18,11 @@ from whobenefits.uncertainty.schemas import (
     with_adjusted_columns,
 )
 
+CHANGE = ["change", "change_low", "change_high", "change_p"]
 EMPTY_AS_ZERO = "a group without a query counts as 0"
 # Tests that are adjusted for each other: all ranges of one kind; all correlations with one outcome by one retriever.
 OF_RANGES, OF_CORRELATIONS, OF_REGRESSIONS = ["measure"], ["retriever", "outcome"], ["model", "outcome"]
+OF_UNEVENNESS = ["measure", "statistic"]
 
 
 def joined(table: Table, beside: Table) -> Table:
@@ -32,9 +34,9 @@ GRID_TABLES = {
     table.name: table
     for table in (
         joined(MEASURES, INTERVALS),
-        with_adjusted_columns(joined(RANGES, RANGE_TESTS)),
+        with_adjusted_columns(with_adjusted_columns(joined(RANGES, RANGE_TESTS)), "change_"),
         with_adjusted_columns(joined(CORRELATIONS, CORRELATION_TESTS)),
-        UNEVENNESS,
+        with_adjusted_columns(UNEVENNESS),
         with_adjusted_columns(QUERY_CORRELATIONS),
         with_adjusted_columns(QUERY_REGRESSIONS),
     )
@@ -51,27 +53,33 @@ def grid_tables(
 
     `measures` are those of all cells, `uncertainty` the tables of study.TABLES, each of all cells, by name. Where empty
     groups count as 0 (`zero`), a range or correlation with such a group has no interval and no test: none of its draws
-    could have one more query there. Raises DataError where a number has no row of uncertainty.
+    could have one more query there. Its unevenness in other terms, which leaves empty groups out, is undefined. Raises
+    DataError where a number has no row of uncertainty.
     """
     measures = in_grid_order(measures, categories)
     empty = _with_an_empty_group(measures) if empty_groups == "zero" else set()
     ranges = _beside(ranges_of(measures, categories), RANGES, uncertainty[RANGE_TESTS.name])
     correlations = _beside(correlations_of(measures, categories), CORRELATIONS, uncertainty[CORRELATION_TESTS.name])
-    ranges = _untested(ranges, empty, ["low", "high", "expected", "p", "detectable"])
+    ranges = _untested(ranges, empty, ["low", "high", "expected", "p", "detectable", *CHANGE])
     correlations = _untested(correlations, empty, ["low", "high", "p", "smallest_p"])
-    # The queries of all groups together stand behind those of the groups.
-    pooled = {"all": ["all"]} | {name: [*groups, "all"] for name, groups in categories.items()}
+    uneven = _sorted(uncertainty[UNEVENNESS.name], UNEVENNESS, categories)
+    uneven = _untested(uneven, empty, ["value", "group", "expected", "p"], "reason")
     return {
         MEASURES.name: _beside(measures, MEASURES, uncertainty[INTERVALS.name]),
-        RANGES.name: with_adjusted(ranges, OF_RANGES),
+        RANGES.name: with_adjusted(with_adjusted(ranges, OF_RANGES), OF_RANGES, "change_"),
         CORRELATIONS.name: with_adjusted(correlations, OF_CORRELATIONS),
-        UNEVENNESS.name: _sorted(uncertainty[UNEVENNESS.name], UNEVENNESS, categories),
-        QUERY_CORRELATIONS.name: with_adjusted(
-            _sorted(uncertainty[QUERY_CORRELATIONS.name], QUERY_CORRELATIONS, pooled), OF_CORRELATIONS
-        ),
-        QUERY_REGRESSIONS.name: with_adjusted(
-            _sorted(uncertainty[QUERY_REGRESSIONS.name], QUERY_REGRESSIONS, pooled), OF_REGRESSIONS
-        ),
+        UNEVENNESS.name: with_adjusted(uneven, OF_UNEVENNESS),
+    } | _of_queries(uncertainty, categories)
+
+
+def _of_queries(
+    uncertainty: Mapping[str, pd.DataFrame], categories: Mapping[str, Sequence[str]]
+) -> dict[str, pd.DataFrame]:
+    """The tables at the level of queries."""
+    families = ((QUERY_CORRELATIONS, OF_CORRELATIONS), (QUERY_REGRESSIONS, OF_REGRESSIONS))
+    return {
+        table.name: with_adjusted(_sorted(uncertainty[table.name], table, categories), family)
+        for table, family in families
     }
 
 
@@ -94,12 +102,12 @@ def _with_an_empty_group(measures: pd.DataFrame) -> set[tuple]:
     return set(rows[["topic", "task", "llm", "category"]].itertuples(index=False, name=None))
 
 
-def _untested(frame: pd.DataFrame, empty: set[tuple], columns: list[str]) -> pd.DataFrame:
+def _untested(frame: pd.DataFrame, empty: set[tuple], columns: list[str], *reasons: str) -> pd.DataFrame:
     place = frame[["topic", "task", "llm", "category"]].itertuples(index=False, name=None)
     hit = pd.Series([row in empty for row in place], index=frame.index, dtype=bool)
     frame = frame.copy()
     frame.loc[hit, columns] = float("nan")
-    for column in ("interval_reason", "p_reason", "power_reason", "uncertainty_reason"):
+    for column in (*reasons, "interval_reason", "p_reason", "power_reason", "change_reason", "uncertainty_reason"):
         if column in frame:
             frame.loc[hit, column] = EMPTY_AS_ZERO
     return frame

@@ -42,19 +42,20 @@ def _holm(p: np.ndarray) -> np.ndarray:
     return out
 
 
-def with_adjusted(frame: pd.DataFrame, family: Sequence[str]) -> pd.DataFrame:
+def with_adjusted(frame: pd.DataFrame, family: Sequence[str], prefix: str = "") -> pd.DataFrame:
     """The frame with columns `p_holm`, `p_bh` and `n_tests`, the family's number of tests, beside its `p`.
 
-    A family is the rows with the same values in the columns `family`; without such columns it is all rows.
+    A family is the rows with the same values in the columns `family`; without such columns it is all rows. Another p, as
+    `change_p`, is adjusted by its prefix, `change_`, which the new columns also have.
     """
     keys = list(family)
     places = frame.groupby(keys).ngroup().to_numpy() if keys else np.zeros(len(frame), dtype=int)
     out = {name: np.full(len(frame), np.nan) for name in METHODS}
     n_tests = np.zeros(len(frame), dtype=np.int64)
-    p = frame["p"].to_numpy(dtype=float)
+    p = frame[f"{prefix}p"].to_numpy(dtype=float)
     for place in np.unique(places):
         rows = places == place
         n_tests[rows] = (~np.isnan(p[rows])).sum()
         for name, adjust in METHODS.items():
             out[name][rows] = adjust(p[rows])
-    return frame.assign(**out, n_tests=n_tests)
+    return frame.assign(**{prefix + name: column for name, column in (out | {"n_tests": n_tests}).items()})

@@ -40,12 +40,20 @@ def group_ranges(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
 
     Groups without a member are left out. NaN for a series with an undefined value and where no label stands.
     """
-    present = np.unique(labels[0])
+    means = group_means(values, labels)
+    return np.ptp(means, axis=0) if len(means) else np.full((len(labels), len(values)), np.nan)
+
+
+def group_means(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """The mean of the values (M, N) of each group that has a member, under each labelling: (G, draws, M).
+
+    `labels` (draws, N): orders of the same labels.
+    """
     means = []
-    for group in present:
+    for group in np.unique(labels[0]):
         member = labels == group
         means.append(member.astype(float) @ values.T / member[0].sum())
-    return np.ptp(np.array(means), axis=0) if means else np.full((len(labels), len(values)), np.nan)
+    return np.array(means).reshape(-1, len(labels), len(values))
 
 
 def tail(observed: float, null: np.ndarray) -> float:

@@ -1,16 +1,19 @@
 """Whether retrieval widens the gap: R^rag - R^llm, of the same queries, with its interval and its test.
 
-No range changes by more than the differences between two groups do, because the widest pair of the one kind of answers
-has at least its own difference in the other: gain(widest pair of llm) <= R^rag - R^llm <= gain(widest pair of rag),
-where the gain of a pair is its difference of delta. The interval follows from this, and holds where no group differs,
-which is the edge of what is possible for both ranges:
+Each end of the interval is the tighter of two that hold where no group differs, too, which is the edge of what is
+possible for both ranges:
 
-- upper end: the largest upper end of the 95 % intervals of the gains of all pairs that may be the widest of rag;
-- lower end: the smallest lower end of those of all pairs that may be the widest of llm.
+- The widest pair of groups of the one kind of answers has at least its own difference in the other kind. With the gain
+  of a pair, its difference of delta: gain(widest pair of llm) <= R^rag - R^llm <= gain(widest pair of rag). So the upper
+  end is the largest upper end of the 95 % intervals of the gains of all pairs that may be the widest of rag, and the
+  lower end the smallest lower end of those that may be the widest of llm. A pair may be, unless the intervals that hold
+  for all pairs at once (see ranges.py) keep it below another one.
+- The ends of the intervals of the two ranges: upper end of rag less lower end of llm, and the reverse.
 
-A pair may be the widest unless the intervals that hold for all pairs at once (see ranges.py) keep it below another one.
-Where the widest pair is beyond doubt and the same, this is the interval of its gain; where nothing is settled, it is as
-wide as the range of delta reaches, and covers more often than in 95 % of studies.
+Where the widest pair is beyond doubt and the same, this is the interval of its gain. In simulations (1,000 resamples; 5,
+10 and 40 queries in a group; normal and skewed scores) it held the true change in 95 to 100 % of studies, and in 92 to
+94 % where skewed scores have a gap in one of the two kinds of answers alone. Where little is settled it is wider than it
+would have to be.
 """
 
 import numpy as np
@@ -32,10 +35,10 @@ def range_changes(arrays: QueryArrays, drawn: Resamples, draws: int, rng: np.ran
 
     The change is in [-100, 100], the interval that of the module. `change_p` is two-sided, in (0, 1]: the two answers of
     each query are swapped at random, `draws` times, the same queries for all retrievers, after rag's own mean gain is
-    taken off, which no range sees. It is exact where, but for that gain, the answers with and without documents come from
-    one distribution. It is too small where retrieval makes scores vary more within groups that do not differ, since the
-    more variable means then have the wider range: with half as large a standard deviation again, 7 to 12 % of p were
-    below 5 % in simulations without a difference. Such a change has no companion in the p of r_delta.
+    taken off, which no range sees. What is tested is that answers with and without documents, but for that gain, come
+    from one distribution; of that the p is uniform. It is not a test of equal ranges alone: of studies with equal ranges
+    5 to 12 % had a p below 5 % where retrieval makes scores half as variable again, and up to 17 % where other groups are
+    ahead than without documents. The size of the change is what the interval tells.
     NaN with the reason where fewer than two groups have queries and where a value is undefined; the interval alone where
     a group has one query or queries that do not differ.
     """
@@ -87,6 +90,9 @@ def change_ends(arrays: QueryArrays, drawn: Resamples, filled: np.ndarray) -> tu
     gain_low, gain_high = single[:, 1 + n :]
     low = np.where(widest[0], gain_low, np.inf).min(axis=-1)
     high = np.where(widest[1 : 1 + n], gain_high, -np.inf).max(axis=-1)
+    range_low, range_high = np.maximum(joint[0].max(axis=-1), 0.0), single[1].max(axis=-1)
+    low = np.maximum(low, range_low[1 : 1 + n] - range_high[0])
+    high = np.minimum(high, range_high[1 : 1 + n] - range_low[0])
     return np.maximum(low, -1.0), np.minimum(high, 1.0)
 
 

@@ -5,7 +5,6 @@ from whobenefits.tables import Table
 _POINT = {"topic": "str", "task": "str", "llm": "str"}
 _CELL = {"topic": "str", "task": "str", "retriever": "str", "llm": "str"}
 _ENDS = {"low": "float?", "high": "float?"}
-_ADJUSTED = {"p_holm": "float?", "p_bh": "float?", "n_tests": "int"}
 
 INTERVALS = Table(
     "intervals",
@@ -18,7 +17,14 @@ RANGE_TESTS = Table(
     | {"category": "str", "measure": "str"}
     | _ENDS
     | {"interval_reason": "str", "expected": "float?", "p": "float?", "p_reason": "str"}
-    | {"detectable": "float?", "power_reason": "str"},
+    | {"detectable": "float?", "power_reason": "str"}
+    | {
+        "change": "float?",
+        "change_low": "float?",
+        "change_high": "float?",
+        "change_p": "float?",
+        "change_reason": "str",
+    },
     (*_CELL, "category", "measure"),
 )
 CORRELATION_TESTS = Table(
@@ -33,7 +39,7 @@ UNEVENNESS = Table(
     "unevenness",
     _CELL
     | {"category": "str", "measure": "str", "statistic": "str", "value": "float?", "group": "str?"}
-    | {"n": "int", "reason": "str"},
+    | {"n": "int", "reason": "str", "expected": "float?", "p": "float?", "p_reason": "str"},
     (*_CELL, "category", "measure", "statistic"),
 )
 QUERY_CORRELATIONS = Table(
@@ -54,6 +60,7 @@ QUERY_REGRESSIONS = Table(
 )
 
 
-def with_adjusted_columns(table: Table) -> Table:
-    """The table of the whole grid: with each p adjusted for its family of tests."""
-    return Table(table.name, table.columns | _ADJUSTED, table.key)
+def with_adjusted_columns(table: Table, prefix: str = "") -> Table:
+    """The table of the whole grid: with each p, in the column `{prefix}p`, adjusted for its family of tests."""
+    adjusted = {f"{prefix}p_holm": "float?", f"{prefix}p_bh": "float?", f"{prefix}n_tests": "int"}
+    return Table(table.name, table.columns | adjusted, table.key)

@@ -9,19 +9,24 @@ import pandas as pd
 from whobenefits.measures.means import UNDEFINED
 from whobenefits.sampling import document_cells
 from whobenefits.statistics import FEW_FILLED
-from whobenefits.uncertainty.arrays import QueryArrays
+from whobenefits.uncertainty.arrays import NO_GROUP, QueryArrays
 from whobenefits.uncertainty.bootstrap import by_group
 from whobenefits.uncertainty.intervals import ONE_QUERY, group_squares
+from whobenefits.uncertainty.permutation import group_means, shuffled, tail
 
 NOT_POSITIVE = "a ratio of values that are not all positive"
 SPREAD = "sd_between_groups"
 NET_SPREAD = "sd_between_groups_net"
 GAPS = ("difference_between_groups", "difference_to_overall")
 RATIOS = ("ratio_between_groups", "ratio_to_overall")
+NO_GAP = "a mean and no gap: measures has the intervals of the groups"
+NET_OF_CHANCE = "chance is taken off already: see sd_between_groups"
+NOT_POSITIVE_BY_CHANCE = "a ratio of values that are not all positive once labels are shuffled"
 
 
-def unevenness(arrays: QueryArrays) -> list[dict]:
-    """How uneven each of ac_llm, ac_rag and delta is: rows with retriever, measure, statistic, value, group, n, reason.
+def unevenness(arrays: QueryArrays, draws: int, rng: np.random.Generator) -> list[dict]:
+    """How uneven each of ac_llm, ac_rag and delta is: rows with retriever, measure, statistic, value, group, n, reason,
+    expected, p, p_reason.
 
     In ROUGE points (x 100), of the means of the groups that have queries:
     - group_min, group_max: the worst and the best group's mean, named in `group`; overall: over all labelled queries
@@ -32,7 +37,12 @@ def unevenness(arrays: QueryArrays) -> list[dict]:
     - ratio_between_groups: min / max; ratio_to_overall: the smallest of group / overall and overall / group
 
     NaN with the reason where fewer than two groups have queries and where a group's mean is undefined.
+
+    `expected` and `p` are those of a permutation test, as of the range (see permutation.py): the statistic's mean over
+    `draws` shuffles of the labels, and the share of these that are at least as uneven. The means themselves and what is
+    net of chance have none.
     """
+    null = chance_statistics(arrays, draws, rng)
     filled = np.flatnonzero(arrays.sizes)
     sizes = arrays.sizes[filled]
     sums = by_group(arrays).sum(axis=-1)[:, filled]
@@ -42,8 +52,46 @@ def unevenness(arrays: QueryArrays) -> list[dict]:
     for i, (measure, retriever) in enumerate(arrays.series):
         overall = sums[i].sum() / sizes.sum() if len(sizes) else math.nan
         for row in group_statistics(sums[i] / sizes, overall, errors[i], names):
-            rows.append({"retriever": retriever, "measure": measure} | row | {"n": int(sizes.sum())})
+            test = _test(row, {name: values[:, i] for name, values in null.items()})
+            rows.append({"retriever": retriever, "measure": measure} | row | {"n": int(sizes.sum())} | test)
     return rows
+
+
+def chance_statistics(arrays: QueryArrays, draws: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
+    """The statistics that are tested, each of shape (draws, 1 + 2R), under shuffled labels, in the unit of `unevenness`.
+
+    None where fewer than two groups have queries; NaN where a value is undefined and for ratios of means that are not
+    all positive.
+    """
+    labelled = arrays.label != NO_GROUP
+    values, label = arrays.values[:, labelled], arrays.label[labelled]
+    if len(np.unique(label)) < 2:
+        return {}
+    means, overall = group_means(values, shuffled(label, draws, rng)), values.mean(axis=1)
+    gaps = {
+        "difference_between_groups": np.ptp(means, axis=0) * 100,
+        "difference_to_overall": np.abs(means - overall).max(axis=0) * 100,
+        SPREAD: means.std(axis=0, ddof=1) * 100,
+    }
+    with np.errstate(divide="ignore", invalid="ignore"):
+        to_overall = np.minimum(means / overall, overall / means).min(axis=0)
+        ratios = {RATIOS[0]: means.min(axis=0) / means.max(axis=0), RATIOS[1]: to_overall}
+    positive = means.min(axis=0) > 0
+    return gaps | {name: np.where(positive, values, np.nan) for name, values in ratios.items()}
+
+
+def _test(row: dict, null: dict[str, np.ndarray]) -> dict:
+    """The permutation test of one statistic; `null` has the shuffles (draws,) of each."""
+    name, reason = row["statistic"], row["reason"]
+    if not reason and name not in null:
+        reason = NET_OF_CHANCE if name == NET_SPREAD else NO_GAP
+    if not reason and np.isnan(null[name]).any():
+        reason = NOT_POSITIVE_BY_CHANCE
+    if reason:
+        return {"expected": math.nan, "p": math.nan, "p_reason": reason}
+    # A ratio is the more uneven the smaller it is.
+    sign = -1 if name in RATIOS else 1
+    return {"expected": float(null[name].mean()), "p": tail(sign * row["value"], sign * null[name]), "p_reason": ""}
 
 
 def group_statistics(means: np.ndarray, overall: float, squared_errors: np.ndarray, names: Sequence[str]) -> list[dict]:

@@ -122,6 +122,8 @@ function rangeView(id, measure, name, caption) {
   });
 }
 
+const PAIRED =
+  "The answers of each query with and without documents are swapped, after the mean gain is taken off; it also finds answers that differ otherwise than in their ranges";
 function gapView() {
   const paired = TABLES.gaps.some((row) => known(row.p_paired));
   tableView({
@@ -136,8 +138,9 @@ function gapView() {
         whereText(row),
         valueText("LLM alone", row.value_llm, row.low_llm, row.high_llm),
         valueText("with RAG", row.value_rag, row.low_rag, row.high_rag),
-        `change ${number(row.change, 1, true)}` + (known(row.p_paired) ? `, p ${chance(row.p_paired)}` : ""),
-      ].join("\n"),
+        valueText("change", row.change, row.change_low, row.change_high),
+        paired ? `paired test: p ${chance(row.p_paired)}, corrected ${chance(row.p_paired_holm)}` : "",
+      ].join("\n") + at(row.note),
     extent: (rows) =>
       rows.flatMap((row) => [row.value_llm, row.value_rag, row.low_llm, row.high_llm, row.low_rag, row.high_rag]),
     draw: (row, on) =>
@@ -162,7 +165,12 @@ function gapView() {
         tip: "More than 0: the gap is wider with documents",
         show: (row) => withInterval(row.change, row.change_low, row.change_high, 1, true),
       },
-      ...(paired ? [{ key: "p_paired", label: "p, paired", show: (row) => chance(row.p_paired) }] : []),
+      ...(paired
+        ? [
+            { key: "p_paired", label: "p, paired", tip: PAIRED, show: (row) => chance(row.p_paired) },
+            { key: "p_paired_holm", label: "corrected", show: (row) => chance(row.p_paired_holm) },
+          ]
+        : []),
       { key: "n", label: "n", show: (row) => String(row.n) },
     ],
   });
