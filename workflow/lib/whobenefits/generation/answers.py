@@ -21,8 +21,8 @@ from whobenefits.generation.prompts import (
     read_template,
 )
 from whobenefits.generation.shards import shard_requests
-from whobenefits.store import content_key, segment_writer, stored_records
 from whobenefits.manifests import asset_identity
+from whobenefits.store import content_key, segment_writer, stored_records
 from whobenefits.tables import ANSWERS, CORPUS, REQUESTS, read_table, write_table
 from whobenefits.termination import deferred_termination
 
