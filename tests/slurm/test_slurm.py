@@ -9,7 +9,7 @@ import pytest
 from checkouts import ROOT, Checkout, copied
 from cluster import awaited, environment, held, is_signalled, jobs, last_number, process_of, told, written_files
 
-# The plugin cuts the names of a group's rules to a hundred characters.
+# A group's job is named by the first five of its rules.
 MEASURING = "attribute_gather_answers_measure_groups_measure_queries_measure_uncertainty_..."
 RECORDS = {"report/index.html", "report/provenance.json", "ro-crate-metadata.json"}
 LITTLE = 300  # MB: PyTorch and Snakemake need more
