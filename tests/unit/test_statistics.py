@@ -1,5 +1,4 @@
 import math
-import runpy
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ from whobenefits.statistics import (
     ranges_of,
     spearman,
 )
-from whobenefits.tables import CORRELATIONS, MEASURES, RANGES, read_table, write_table
+from whobenefits.tables import RANGES, write_table
 
 TESTS = Path(__file__).resolve().parents[1]
 PUBLISHED = TESTS / "reference/query_group_fairness"
@@ -229,21 +228,3 @@ def test_the_published_retrievers_widen_the_range_in_88_of_144_cells(published):
     joined = got[got.measure == "r_rag"].merge(got[got.measure == "r_llm"], on=keys, suffixes=("", "_llm"))
     wider = joined[joined["value"] > joined["value_llm"]]
     assert wider["task"].value_counts().to_dict() == {"article": 60, "title": 28}
-
-
-def test_the_cells_of_a_grid_become_one_sorted_table_with_csv_beside_it(tmp_path):
-    cell = measures(SHARES | {"ac_llm": [1, 2, 3, 4], "ac_rag": [2, 1, 4, 3], "delta": [1, -1, 1, -1]})
-    for topic in ("b", "a"):
-        write_table(cell.assign(topic=topic), MEASURES, tmp_path / f"{topic}.parquet")
-    names = ("measures", "ranges", "correlations")
-    outputs = {name: str(tmp_path / f"{name}.parquet") for name in names}
-    outputs |= {f"{name}_csv": str(tmp_path / f"{name}.csv") for name in names}
-    main = runpy.run_path(str(TESTS.parent / "workflow/scripts/aggregate.py"), run_name="script")["main"]
-    main([str(tmp_path / "b.parquet"), str(tmp_path / "a.parquet")], outputs, CATEGORIES)
-    whole = read_table(MEASURES, outputs["measures"])
-    assert whole["topic"].tolist() == ["a"] * 24 + ["b"] * 24
-    assert whole["measure"].tolist()[:5] == ["ac_llm"] * 4 + ["ac_rag"]
-    for table, name in ((MEASURES, "measures"), (RANGES, "ranges"), (CORRELATIONS, "correlations")):
-        csv = pd.read_csv(outputs[f"{name}_csv"], keep_default_na=False, na_values={"value": [""]})
-        assert csv["value"].tolist() == pytest.approx(read_table(table, outputs[name])["value"].tolist(), nan_ok=True)
-        assert list(csv.columns) == list(table.columns)

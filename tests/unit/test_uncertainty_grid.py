@@ -1,3 +1,6 @@
+import runpy
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -6,10 +9,12 @@ from uncertain import CATEGORIES, tables
 from whobenefits.errors import DataError
 from whobenefits.measures.groups import group_measures
 from whobenefits.statistics import correlations_of, in_grid_order, ranges_of
-from whobenefits.tables import write_table
+from whobenefits.tables import MEASURES, read_table, write_table
 from whobenefits.uncertainty.grid import EMPTY_AS_ZERO, GRID_TABLES, grid_tables
 from whobenefits.uncertainty.multiplicity import benjamini_hochberg, holm
-from whobenefits.uncertainty.study import cell_uncertainty
+from whobenefits.uncertainty.study import TABLES, cell_uncertainty
+
+SCRIPTS = Path(__file__).resolve().parents[2] / "workflow/scripts"
 
 
 def cell(seed, llm):
@@ -115,3 +120,25 @@ def test_a_range_with_an_empty_group_that_counts_as_0_has_no_interval_and_no_tes
     uneven = made["unevenness"].query("llm == 'a' and category == 'size'")
     assert len(uneven) and uneven[["value", "p", "group"]].isna().all().all()
     assert set(uneven["reason"]) == {EMPTY_AS_ZERO}
+
+
+def test_the_cells_files_become_one_sorted_table_each_with_csv_beside_it(parts, grid, tmp_path):
+    measures, uncertainty = parts
+    paths = {name: [] for name in ("measures", *TABLES)}
+    for llm in ("b", "a"):
+        for name, frame in ({"measures": measures} | uncertainty).items():
+            path = tmp_path / f"{llm}_{name}.parquet"
+            write_table(frame[frame["llm"] == llm], {"measures": MEASURES, **TABLES}[name], path)
+            paths[name].append(str(path))
+    outputs = {name: str(tmp_path / f"{name}.parquet") for name in GRID_TABLES}
+    outputs |= {f"{name}_csv": str(tmp_path / f"{name}.csv") for name in GRID_TABLES}
+    main = runpy.run_path(str(SCRIPTS / "aggregate.py"), run_name="script")["main"]
+    main(paths.pop("measures"), paths, outputs, CATEGORIES, "undefined")
+    for name, table in GRID_TABLES.items():
+        pd.testing.assert_frame_equal(
+            read_table(table, outputs[name]), grid[name][list(table.columns)], check_dtype=False
+        )
+        csv = pd.read_csv(outputs[f"{name}_csv"], keep_default_na=False, na_values={"value": [""]})
+        assert list(csv.columns) == list(table.columns) and len(csv) == len(grid[name])
+        if "value" in table.columns:
+            assert csv["value"].tolist() == pytest.approx(grid[name]["value"].tolist(), nan_ok=True)
