@@ -16,7 +16,7 @@ NUMBERS = {
         *("change_low", "change_high", "change_p", "change_p_holm"),
     ),
     "correlations": ("low", "high", "p", "p_holm", "p_bh", "smallest_p"),
-    "unevenness": (),
+    "unevenness": ("expected", "p", "p_holm", "p_bh"),
     "query_correlations": ("low", "high", "p", "p_holm", "p_bh"),
     "query_regressions": ("low", "high", "p", "p_holm", "p_bh"),
 }

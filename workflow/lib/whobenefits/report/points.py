@@ -104,17 +104,28 @@ STATISTICS = (
     *("overall", "group_min", "group_max", "difference_between_groups", "difference_to_overall"),
     *("sd_between_groups", "sd_between_groups_net", "ratio_between_groups", "ratio_to_overall"),
 )
+TESTED = (
+    *("difference_between_groups", "difference_to_overall", "sd_between_groups"),
+    *("ratio_between_groups", "ratio_to_overall"),
+)
+TESTS = ("expected", "p", "p_holm")
 
 
 def unevenness_points(results: Results) -> pd.DataFrame:
-    """The statistics of unevenness side by side: a row for each cell, retriever and measure, a column for each."""
+    """The statistics of unevenness side by side: a row for each cell, retriever and measure, a column for each.
+
+    Of those that are tested also `NAME_expected`, by chance, `NAME_p` and `NAME_p_holm`.
+    """
     table = results.unevenness
     keys = [*CELL, "retriever", "measure"]
+    tests = [f"{name}_{test}" for name in TESTED for test in TESTS]
     if table.empty:
-        return pd.DataFrame(columns=[*keys, *STATISTICS, "note"])
-    wide = table.pivot(index=keys, columns="statistic", values="value").reindex(columns=list(STATISTICS))
+        return pd.DataFrame(columns=[*keys, *STATISTICS, *tests, "note"])
+    wide = table.pivot(index=keys, columns="statistic", values=["value", *TESTS])
+    wide.columns = [name if kind == "value" else f"{name}_{kind}" for kind, name in wide.columns]
     known = table.assign(reason=table["reason"].fillna("")).groupby(keys)["reason"].max()
-    return wide.assign(note=known.reindex(wide.index)).reset_index().rename_axis(columns=None)
+    wide = wide.reindex(columns=[*STATISTICS, *tests])
+    return wide.assign(note=known.reindex(wide.index)).reset_index()
 
 
 def query_correlation_points(results: Results) -> pd.DataFrame:
