@@ -1,13 +1,18 @@
+from contextlib import contextmanager
+
 import pytest
 import tiny
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from transformers import GenerationConfig
+from transformers import GenerationConfig, StoppingCriteriaList, StopStringCriteria
 
 from whobenefits.errors import UserError
-from whobenefits.generation.engine import Decoding, Engine, batches
+from whobenefits.generation import engine as engine_module
+from whobenefits.generation.engine import Decoding, Engine, batches, free_bytes
+from whobenefits.generation.memory import peak_bytes, shape_of
 from whobenefits.generation.prompts import Prompt
+from whobenefits.generation.stopping import PATTERNS, LineEnd, line_flags, trimmed
 
 PROMPTS = [
     "Title: Lake Baikal\nArticle:",
@@ -34,24 +39,62 @@ def answers(engine, decoding, budget, texts=PROMPTS):
     return [merged[i] for i in range(len(texts))]
 
 
-def plain_generate(engine, text, beams, new_tokens):
+def plain_generate(engine, text, beams, new_tokens, stop="none"):
     """The reference: transformers' generate on one prompt, encoded once per beam, no padding."""
     ids = torch.tensor([engine.tokenizer(text)["input_ids"]])
     config = GenerationConfig(
         num_beams=beams,
         max_new_tokens=new_tokens,
         do_sample=False,
-        eos_token_id=engine.tokenizer.eos_token_id,
+        eos_token_id=engine.model.generation_config.eos_token_id,
         pad_token_id=engine.tokenizer.pad_token_id,
     )
-    output = engine.model.generate(ids, attention_mask=torch.ones_like(ids), generation_config=config)
-    return engine.tokenizer.decode(output[0, ids.shape[1] :], skip_special_tokens=True).strip()
+    rules = {
+        "none": list,
+        "line": lambda: [LineEnd(line_flags(engine.tokenizer, engine.device), ids.shape[1])],
+        "pattern": lambda: [StopStringCriteria(engine.tokenizer, [PATTERNS["article"]])],
+    }
+    mask, rule = torch.ones_like(ids), StoppingCriteriaList(rules[stop]())
+    output = engine.model.generate(ids, attention_mask=mask, generation_config=config, stopping_criteria=rule)
+    new, ends = output[0, ids.shape[1] :].tolist(), config.eos_token_id
+    # A token that ends an answer is no part of it, also where it has a text.
+    while new and new[-1] in {config.pad_token_id, *(ends if isinstance(ends, list) else [ends])}:
+        new.pop()
+    return trimmed(engine.tokenizer.decode(new, skip_special_tokens=True), stop, "article")
 
 
 @pytest.mark.parametrize("beams", [1, 2, 4])
 def test_batched_answers_are_those_of_plain_generate_on_one_prompt(engine, beams):
     got = answers(engine, Decoding("article", beams, 12, "none"), budget=10_000)
     assert [answer.text for answer in got] == [plain_generate(engine, text, beams, 12) for text in PROMPTS]
+
+
+@contextmanager
+def many_ends(engine):
+    """Every eighth token ends an answer, and the pattern is a letter, so that beams end at all lengths."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine.model.generation_config, "eos_token_id", list(range(7, 260, 8)))
+        patch.setitem(PATTERNS, "article", "a")
+        patch.setattr(engine, "_stop_rules", {})
+        yield
+
+
+TEXT = "Title: Lake Baikal\nArticle: Lake Baikal is a rift lake in Russia. Mount Kenya is an extinct volcano.\nTitle:"
+
+
+@pytest.mark.parametrize("stop", ["none", "line", "pattern"])
+@settings(max_examples=12, deadline=None)
+@given(
+    cuts=st.lists(st.tuples(st.integers(0, 60), st.integers(1, 45)), min_size=1, max_size=6),
+    beams=st.integers(1, 5),
+    new_tokens=st.integers(1, 14),
+    budget=st.sampled_from([1, 60, 10_000]),
+)
+def test_whatever_ends_the_answers_they_are_those_of_plain_generate(engine, stop, cuts, beams, new_tokens, budget):
+    texts = [TEXT[start : start + length] for start, length in cuts]
+    with many_ends(engine):
+        got = answers(engine, Decoding("article", beams, new_tokens, stop), budget, texts)
+        assert [answer.text for answer in got] == [plain_generate(engine, t, beams, new_tokens, stop) for t in texts]
 
 
 def test_the_architectures_that_share_prompts_are_those_listed(engine, request):
@@ -95,9 +138,35 @@ def test_one_prompt_that_does_not_fit_into_memory_is_an_error_with_the_sizes_and
         answers(engine, Decoding("article", 2, 6, "none"), 100_000)
 
 
+@pytest.mark.parametrize("prompts", [1, 2, 4])
+def test_where_a_gpu_has_little_free_memory_batches_are_what_fits(engine, monkeypatch, prompts):
+    decoding = Decoding("article", 2, 6, "none")
+    longest = max(len(prompt.tokens) for prompt in prompts_of(engine))
+    encoded, logits = 10, 1000
+    monkeypatch.setitem(engine_module.ENCODED_TOKENS, "cpu", encoded)
+    monkeypatch.setattr(engine_module, "logits_at_once", lambda device: logits)
+    repeats = 1 if engine.shares_prompts else 2
+    shape = shape_of(engine.model.config, torch.float32)
+    needed = peak_bytes(shape, prompts * repeats, longest, 2 // repeats, 6, encoded, logits)
+    monkeypatch.setattr(engine_module, "free_bytes", lambda model: needed / engine_module.SAFE + 1)
+    first = next(engine.answers(prompts_of(engine), decoding, 100_000))
+    assert len(first) == prompts
+
+
+def test_on_a_processor_only_the_budget_limits_a_batch(engine):
+    assert free_bytes(engine.model) is None
+
+
 def test_batches_go_from_long_to_short_under_the_budget():
     # new tokens 2, budget 24: [10, 9] -> 2 x (10 + 2) = 24; a third would make 36. [3, 3, 1] -> 3 x (3 + 2) = 15.
     assert batches([3, 10, 1, 9, 3], 2, 24) == [[1, 3], [0, 4, 2]]
+
+
+def test_batches_hold_what_is_thought_to_fit():
+    # At most 20 tokens, padding included: [9, 8] = 18; then [7, 1] = 14, with [1] 21.
+    fits = lambda prompts, tokens: prompts * tokens <= 20  # noqa: E731
+    assert batches([9, 8, 7, 1, 1], 2, 1000, fits) == [[0, 1], [2, 3], [4]]
+    assert batches([30, 30], 2, 1000, fits) == [[0], [1]]
 
 
 def test_a_prompt_larger_than_the_budget_goes_alone():

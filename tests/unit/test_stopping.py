@@ -6,7 +6,9 @@ import torch
 
 from whobenefits.generation.engine import Decoding, Engine
 from whobenefits.generation.prompts import Prompt
-from whobenefits.generation.stopping import PATTERNS, LineEnd, line_flags, trimmed
+from whobenefits.generation.stopping import PATTERNS, LineEnd, line_flags, stop_rule, trimmed
+
+RULES = ("none", "line", "pattern")
 
 
 def ended(texts, prompt="Title:"):
@@ -43,6 +45,13 @@ def test_a_token_with_a_line_end_before_its_own_text_ends_an_answer_only_behind_
     rule = LineEnd(line_flags(Vocabulary(), torch.device("cpu")), 0)
     rows = torch.tensor([[1, 0], [0, 1], [2, 2], [3, 0]])
     assert rule(rows, None).tolist() == [False, True, True, False]
+
+
+def test_rules_by_name_look_at_new_tokens_alone():
+    tokenizer = tiny.tiny_tokenizer()
+    new = tokenizer([" Lake\nTitle:", " Lake Baikal"], padding=True, return_tensors="pt")["input_ids"]
+    says = {stop: stop_rule(stop, "article", tokenizer, torch.device("cpu"))(new).tolist() for stop in RULES}
+    assert says == {"none": [False, False], "line": [True, False], "pattern": [True, False]}
 
 
 def test_text_behind_the_end_is_cut():

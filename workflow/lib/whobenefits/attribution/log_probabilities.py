@@ -16,6 +16,7 @@ from whobenefits.attribution.stored import Scorer, kept_records
 from whobenefits.batching import batches
 from whobenefits.errors import UserError
 from whobenefits.generation.loading import load_model, load_tokenizer, usable_dtype
+from whobenefits.generation.processor import made_quicker
 from whobenefits.manifests import asset_identity
 
 # Logits of one batch at most, if it has more than one member: 0.5 GB in bfloat16, however large the vocabulary is.
@@ -30,7 +31,7 @@ class LogProbabilities:
     def __init__(self, folder: str | Path, dtype: str, gpus: int, device_map: str, batch_tokens: int) -> None:
         """Load model and tokenizer of an asset's folder; see load_model. A batch has at most `batch_tokens` tokens."""
         self.tokenizer = load_tokenizer(folder)
-        self.model = load_model(folder, usable_dtype(dtype), gpus, device_map)
+        self.model = made_quicker(load_model(folder, usable_dtype(dtype), gpus, device_map))
         self.batch_tokens = batch_tokens
 
     def means(self, pairs: Sequence[Pair]) -> np.ndarray:

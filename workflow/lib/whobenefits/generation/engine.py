@@ -1,28 +1,29 @@
 """Batched beam search over many prompts: one model load, each prompt encoded once for all its beams."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
 from pathlib import Path
 
 import torch
-from transformers import (
-    Cache,
-    DynamicCache,
-    GenerationConfig,
-    StoppingCriteriaList,
-    StopStringCriteria,
-)
+from transformers import PreTrainedModel
 
 from whobenefits.errors import UserError
+from whobenefits.generation.beam_search import BeamSearch, Rules, logits_at_once
+from whobenefits.generation.decoders import ENCODED_TOKENS, Decoder, RepeatedDecoder, SharedDecoder
 from whobenefits.generation.loading import GIGABYTE, load_model, load_tokenizer, usable_dtype
+from whobenefits.generation.memory import peak_bytes, shape_of
+from whobenefits.generation.processor import made_quicker
 from whobenefits.generation.prompts import Prompt
-from whobenefits.generation.shared_prompt import ARCHITECTURES, ATTENTION, shared_prompt_cache
-from whobenefits.generation.stopping import PATTERNS, LineEnd, LineFlags, line_flags, trimmed
+from whobenefits.generation.shared_prompt import ARCHITECTURES, ATTENTION
+from whobenefits.generation.stopping import StopRule, stop_rule, trimmed
 
 # Raised when the engine answers otherwise than before, so that what is in the store is generated again.
-VERSION = 1
+VERSION = 2
+# The share of prompts with a final answer from which on their rows are given up: giving up copies the others.
+IDLE = 0.125
+# The part of a GPU's free memory that a batch may be thought to need: the allocator wastes some.
+SAFE = 0.85
 
 
 @dataclass(frozen=True)
@@ -51,20 +52,21 @@ class Engine:
         """Load model and tokenizer of an asset's folder; see load_model."""
         self.dtype = usable_dtype(dtype)
         self.tokenizer = load_tokenizer(folder)
-        self.model = load_model(folder, self.dtype, gpus, device_map)
+        self.model = made_quicker(load_model(folder, self.dtype, gpus, device_map))
         self.device = self.model.device
         self.attention = self.model.config._attn_implementation
         self.shares_prompts = self.model.config.model_type in ARCHITECTURES
+        self._stop_rules: dict[tuple[str, str], StopRule] = {}
 
     def answers(self, prompts: Sequence[Prompt], decoding: Decoding, batch_tokens: int) -> Iterator[dict[int, Answer]]:
         """The answers, batch by batch, by the prompts' positions.
 
         Prompts of like length go together, the longest first, so that a batch that does not fit into memory shows
-        at once; it is halved then. A batch has at most `batch_tokens` tokens, or one prompt.
+        at once; it is halved then. A batch has at most `batch_tokens` tokens, or one prompt; on a GPU also no more
+        than are thought to fit into its free memory.
         """
-        waiting = [
-            list(batch) for batch in batches([len(p.tokens) for p in prompts], decoding.max_new_tokens, batch_tokens)
-        ]
+        lengths = [len(prompt.tokens) for prompt in prompts]
+        waiting = batches(lengths, decoding.max_new_tokens, batch_tokens, self._fits(decoding))
         while waiting:
             batch = waiting.pop(0)
             try:
@@ -79,6 +81,15 @@ class Engine:
                 continue
             yield dict(zip(batch, answers, strict=True))
 
+    def _fits(self, decoding: Decoding) -> Callable[[int, int], bool]:
+        """Whether so many prompts of so many tokens are thought to fit into memory; on a processor they always are."""
+        if (room := free_bytes(self.model)) is None:
+            return lambda prompts, tokens: True
+        shape, at_once = shape_of(self.model.config, self.dtype), logits_at_once(self.device)
+        encoded, repeats = ENCODED_TOKENS[self.device.type], 1 if self.shares_prompts else decoding.beams
+        rest = (decoding.beams // repeats, decoding.max_new_tokens, encoded, at_once)
+        return lambda prompts, tokens: peak_bytes(shape, prompts * repeats, tokens, *rest) <= SAFE * room
+
     def _too_long(self, tokens: int, decoding: Decoding) -> str:
         size = self.model.get_memory_footprint() / GIGABYTE
         return (
@@ -89,70 +100,47 @@ class Engine:
 
     @torch.inference_mode()
     def _answer(self, prompts: list[tuple[int, ...]], decoding: Decoding) -> list[Answer]:
-        # At least two columns: all but the last are encoded before the beams begin.
-        room = {"padding": "max_length", "max_length": max(2, *map(len, prompts))}
-        inputs = self.tokenizer.pad({"input_ids": [list(p) for p in prompts]}, return_tensors="pt", **room)
-        inputs = inputs.to(self.device)
-        ids, mask = inputs["input_ids"], inputs["attention_mask"]
-        cache = self._encoded(ids, mask, decoding)
+        search = BeamSearch(len(prompts), self._rules(decoding))
         self.model.set_attn_implementation(ATTENTION if self.shares_prompts else self.attention)
         try:
-            output = self.model.generate(
-                input_ids=ids,
-                attention_mask=mask,
-                cache=cache,
-                generation_config=self._generation_config(decoding),
-                stopping_criteria=self._stop_rule(decoding, ids.shape[1]),
-            )
+            decoder = self._decoder(prompts, decoding)
+            search.advance(decoder.encode())
+            while not search.done.all():
+                if search.done.float().mean() >= IDLE:
+                    decoder.keep(search.keep_open())
+                search.advance(decoder.step(search.tokens[:, :, search.length - 1], search.parents))
         finally:
             self.model.set_attn_implementation(self.attention)
-        return [self._as_answer(row, decoding) for row in output[:, ids.shape[1] :].tolist()]
+        return [self._as_answer(row, decoding) for row in search.answers.tolist()]
 
-    def _encoded(self, ids: torch.Tensor, mask: torch.Tensor, decoding: Decoding) -> Cache:
-        """The prompts but for their last tokens, encoded once for all beams.
-
-        Left to itself, generate repeats each prompt first and so encodes it once for each beam. Where the architecture
-        is not one of those that can share the prompt among the beams, the encoded prompt is repeated.
-        """
-        encoded = DynamicCache() if self.shares_prompts else DynamicCache(config=self.model.config)
-        self.model(
-            input_ids=ids[:, :-1],
-            attention_mask=mask[:, :-1],
-            position_ids=(mask.cumsum(1) - 1).clamp(min=0)[:, :-1],
-            cache=encoded,
-            logits_to_keep=1,
-        )
+    def _decoder(self, prompts: list[tuple[int, ...]], decoding: Decoding) -> Decoder:
         if self.shares_prompts:
-            return shared_prompt_cache(encoded, mask[:, :-1], decoding.beams, decoding.max_new_tokens)
-        encoded.batch_repeat_interleave(decoding.beams)
-        return encoded
+            return SharedDecoder(self.model, prompts, decoding.beams, decoding.max_new_tokens)
+        return RepeatedDecoder(self.model, prompts, decoding.beams, self.tokenizer.pad_token_id)
 
-    def _generation_config(self, decoding: Decoding) -> GenerationConfig:
+    def _rules(self, decoding: Decoding) -> Rules:
         """Only the settings of the study: none of the defaults that a model brings along, such as sampling."""
-        own = self.model.generation_config
-        return GenerationConfig(
-            num_beams=decoding.beams,
-            max_new_tokens=decoding.max_new_tokens,
-            do_sample=False,
-            bos_token_id=own.bos_token_id,
-            eos_token_id=own.eos_token_id,
-            pad_token_id=self.tokenizer.pad_token_id,
+        return Rules(
+            beams=decoding.beams,
+            new_tokens=decoding.max_new_tokens,
+            ends=torch.tensor(self._ends, dtype=torch.long, device=self.device),
+            fill=self.tokenizer.pad_token_id,
+            ended=self._stop_rule(decoding.stop, decoding.task),
         )
 
-    @cached_property
-    def _line_flags(self) -> LineFlags:
-        return line_flags(self.tokenizer, self.device)
+    @property
+    def _ends(self) -> list[int]:
+        ends = self.model.generation_config.eos_token_id
+        return ends if isinstance(ends, list) else [] if ends is None else [ends]
 
-    def _stop_rule(self, decoding: Decoding, prompt_length: int) -> StoppingCriteriaList:
-        rules = {
-            "line": lambda: LineEnd(self._line_flags, prompt_length),
-            "pattern": partial(StopStringCriteria, self.tokenizer, [PATTERNS[decoding.task]]),
-        }
-        return StoppingCriteriaList([rules[decoding.stop]()] if decoding.stop in rules else [])
+    def _stop_rule(self, stop: str, task: str) -> StopRule:
+        # Made once: it reads the whole vocabulary.
+        if (stop, task) not in self._stop_rules:
+            self._stop_rules[stop, task] = stop_rule(stop, task, self.tokenizer, self.device)
+        return self._stop_rules[stop, task]
 
     def _as_answer(self, tokens: list[int], decoding: Decoding) -> Answer:
-        ends = self.model.generation_config.eos_token_id
-        special = {self.tokenizer.pad_token_id, *(ends if isinstance(ends, list) else [ends])}
+        special = {self.tokenizer.pad_token_id, *self._ends}
         while tokens and tokens[-1] in special:
             tokens = tokens[:-1]
         text = self.tokenizer.decode(tokens, skip_special_tokens=True)
@@ -161,16 +149,34 @@ class Engine:
         return Answer(answer, len(tokens), "length" if full else "stop")
 
 
-def batches(lengths: Sequence[int], new_tokens: int, budget: int) -> list[list[int]]:
+def free_bytes(model: PreTrainedModel) -> int | None:
+    """The memory that is free on the model's GPUs, were all like the fullest of them; None on a processor."""
+    devices = {parameter.device for parameter in model.parameters()}
+    if any(device.type != "cuda" for device in devices):
+        return None
+    # What torch holds but does not use is free as well.
+    free = [
+        torch.cuda.mem_get_info(d)[0] + torch.cuda.memory_reserved(d) - torch.cuda.memory_allocated(d) for d in devices
+    ]
+    return min(free) * len(free)
+
+
+def batches(
+    lengths: Sequence[int],
+    new_tokens: int,
+    budget: int,
+    fits: Callable[[int, int], bool] = lambda prompts, tokens: True,
+) -> list[list[int]]:
     """Positions of the prompts in batches of like length, longest first.
 
-    A batch of n prompts, the longest of m tokens, has n x (m + new_tokens) <= budget, or n = 1. Prompts of one length
-    keep their order, so that the batches depend on nothing but the lengths.
+    A batch of n prompts, the longest of m tokens, has n x (m + new_tokens) <= budget and fits(n, m), or n = 1. Prompts
+    of one length keep their order, so that the batches depend on nothing but the lengths and what fits.
     """
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     made: list[list[int]] = []
     for i in order:
-        if made and (len(made[-1]) + 1) * (lengths[made[-1][0]] + new_tokens) <= budget:
+        more, longest = (len(made[-1]) + 1, lengths[made[-1][0]]) if made else (1, 0)
+        if made and more * (longest + new_tokens) <= budget and fits(more, longest):
             made[-1].append(i)
         else:
             made.append([i])

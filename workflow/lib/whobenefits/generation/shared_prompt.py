@@ -1,78 +1,144 @@
-"""A cache for beam search in which all beams of a prompt share the prompt's keys and values.
+"""A cache for beam search in which all beams of a prompt share its keys and values, and no beam's are ever moved.
 
 A usual cache holds the prompt once for each beam, and each step of decoding copies all of it twice: to append one token,
-and to reorder the beams. Here the prompt is stored once and never moves; only the new tokens of each beam, in a block
-of fixed size, are reordered. The attention is the same sum, split into the prompt's part and the new tokens' part.
+and to reorder the beams. Here a prompt's tokens are stored once and the new tokens of its beams behind them, each where
+it was made. Which beam goes on from which is only a table of what each beam sees: its prompt, and its own past.
+
+Prompts are encoded side by side, as one long row without padding.
 """
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 import torch
-from transformers import AttentionInterface, Cache, DynamicCache
+from torch import Tensor
+from torch.nn.functional import scaled_dot_product_attention
+from transformers import AttentionInterface
 from transformers.cache_utils import CacheLayerMixin
 
 ATTENTION = "shared_prompt"
 # Architectures whose attention needs no more than a scale, a sliding window and a soft cap; each is tested.
 ARCHITECTURES = ("llama", "gemma2", "gemma3_text")
+# Queries whose scores are held at once where there is no fused attention: with a soft cap.
+QUERIES = 512
+
+
+class BeamTree:
+    """Who sees what: of each of `beams` beams, which places of its prompt's cache.
+
+    The places of a prompt are those of its tokens, as many for each as the longest has, and `beams` places for each of
+    up to `new_tokens` steps. `row` says, while prompts are encoded, which and where in the row they are.
+    """
+
+    def __init__(self, lengths: Sequence[int], beams: int, new_tokens: int, device: torch.device) -> None:
+        self.beams, self.room, self.steps = beams, max(lengths), 0
+        self.places = self.room + beams * new_tokens
+        self.lengths = torch.tensor(lengths, device=device)
+        self.row: list[tuple[int, slice]] = []
+        at = torch.arange(self.room, device=device)
+        later = torch.arange(new_tokens, device=device).repeat_interleave(beams)
+        # The place of each token in its text, (prompts, places): behind a short prompt, places stay empty.
+        self.position = torch.cat([at.expand(len(lengths), -1), self.lengths[:, None] + later], 1)
+        self.seen = torch.zeros(len(lengths), beams, self.places, dtype=torch.bool, device=device)
+        self.seen[:, :, : self.room] = (at < self.lengths[:, None])[:, None]
+        self._masks: dict[tuple, Tensor] = {}
+
+    @property
+    def used(self) -> int:
+        """How many places have been filled."""
+        return self.room + self.beams * self.steps
+
+    def encode(self, prompts: Sequence[int], lengths: Sequence[int]) -> None:
+        """Prompts of these lengths are encoded now, side by side in one row."""
+        parts = [slice(stop - length, stop) for stop, length in zip(accumulate(lengths), lengths, strict=True)]
+        self.row = list(zip(prompts, parts, strict=True))
+        self._masks.clear()
+
+    def grow(self, parents: Tensor) -> None:
+        """One more token for each beam: `parents`, (prompts, beams), are the beams that they go on from."""
+        self.row = []
+        self.seen = self.seen.take_along_dim(parents[:, :, None], 1)
+        own = torch.arange(self.beams, device=parents.device)
+        self.seen[:, own, self.used + own] = True
+        self.steps += 1
+        self._masks.clear()
+
+    def keep(self, prompts: Tensor) -> None:
+        """Only the prompts at these places stay."""
+        self.lengths, self.position, self.seen = self.lengths[prompts], self.position[prompts], self.seen[prompts]
+
+    def mask(self, window: int | None, heads: int, device: torch.device) -> Tensor:
+        """What the newest token of each beam sees, the same for `heads` heads: (prompts, 1, beams x heads, places)."""
+        key = (window, heads, device)
+        if key not in self._masks:
+            seen = self.seen[:, :, : self.used]
+            if window is not None:
+                newest = self.lengths[:, None] + self.steps - 1
+                seen = seen & (self.position[:, : self.used] > newest - window)[:, None]
+            self._masks[key] = seen.to(device)[:, None].repeat_interleave(heads, 2)
+        return self._masks[key]
+
+    def causal(self, length: int, window: int | None, device: torch.device) -> Tensor:
+        """What each token of a prompt of this length sees: (tokens, tokens)."""
+        key = (window, length, device)
+        if key not in self._masks:
+            seen = torch.ones(length, length, dtype=torch.bool, device=device).tril_()
+            self._masks[key] = seen if window is None else seen.triu_(1 - window)
+        return self._masks[key]
 
 
 class SharedPromptLayer(CacheLayerMixin):
-    """The keys and values of one layer: (prompts, heads, tokens, size) of the prompts, (rows, heads, room, size) new.
+    """The keys and values of one layer, each (prompts, heads, places, size)."""
 
-    A row is one beam of one prompt; the beams of a prompt stand side by side.
-    """
-
-    def __init__(self, keys: torch.Tensor, values: torch.Tensor, visible: torch.Tensor, beams: int, room: int) -> None:
+    def __init__(self, tree: BeamTree) -> None:
         super().__init__()
-        # The layers of a large model can be on several devices.
-        self.prompt_keys, self.prompt_values, self.visible = keys, values, visible.to(keys.device)
-        prompts, heads, _, size = keys.shape
-        self.keys = keys.new_empty(prompts * beams, heads, room, size)
-        self.values = values.new_empty(prompts * beams, heads, room, size)
-        self.new = 0
+        self.tree = tree
+
+    def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
+        """Make room where the layer is: those of a large model can be on several devices."""
+        _, heads, _, size = key_states.shape
+        # Zeros, because what stands in a place that is not seen is still multiplied by 0.
+        shape = (len(self.tree.lengths), heads, self.tree.places, size)
+        self.keys, self.values = key_states.new_zeros(shape), value_states.new_zeros(shape)
         self.is_initialized = True
 
-    def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
-        """Nothing: the layer is made with its shapes."""
-
     def update(
-        self, key_states: torch.Tensor, value_states: torch.Tensor, *args: object, **kwargs: object
+        self, key_states: Tensor, value_states: Tensor, *args: object, **kwargs: object
     ) -> tuple["SharedPromptLayer", "SharedPromptLayer"]:
-        """Append one token of each row; the layer itself goes on to the attention in place of keys and values."""
-        self.keys[:, :, self.new] = key_states[:, :, 0]
-        self.values[:, :, self.new] = value_states[:, :, 0]
-        self.new += 1
+        """Store what is new; the layer itself goes on to the attention in place of keys and values."""
+        if not self.is_initialized:
+            self.lazy_initialization(key_states, value_states)
+        for stored, states in ((self.keys, key_states), (self.values, value_states)):
+            if self.tree.row:
+                for prompt, part in self.tree.row:
+                    stored[prompt, :, : part.stop - part.start] = states[0, :, part]
+            else:
+                beams, _, size = self.tree.beams, *stored.shape[2:]
+                newest = slice(self.tree.used - beams, self.tree.used)
+                stored[:, :, newest] = states.view(-1, beams, states.shape[1], size).transpose(1, 2)
         return self, self
 
-    def reorder_cache(self, beam_idx: torch.Tensor) -> None:
-        """Rows go on from the rows `beam_idx`, of the same prompt: so only what is new moves."""
-        beam_idx = beam_idx.to(self.keys.device)
-        self.keys[:, :, : self.new] = self.keys[:, :, : self.new].index_select(0, beam_idx)
-        self.values[:, :, : self.new] = self.values[:, :, : self.new].index_select(0, beam_idx)
+    def keep(self, prompts: Tensor) -> None:
+        """Only the prompts at these places stay."""
+        self.keys = self.keys[prompts.to(self.keys.device)]
+        self.values = self.values[prompts.to(self.values.device)]
 
     def get_seq_length(self) -> int:
-        """Tokens seen."""
-        return self.prompt_keys.shape[2] + self.new
+        """Places filled."""
+        return self.tree.used
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
-        """Tokens that a query sees, from the first one on."""
-        return self.get_seq_length() + query_length, 0
+        """Places that a query can see, from the first one on."""
+        return self.tree.used, 0
 
     def get_max_length(self) -> int:
-        """The most tokens that the layer can hold."""
-        return self.prompt_keys.shape[2] + self.keys.shape[2]
-
-
-def shared_prompt_cache(encoded: DynamicCache, mask: torch.Tensor, beams: int, room: int) -> Cache:
-    """The cache of encoded prompts, for `beams` beams each and `room` new tokens.
-
-    `mask`, (prompts, tokens), is 0 at padding.
-    """
-    visible = mask.bool()
-    return Cache(layers=[SharedPromptLayer(x.keys, x.values, visible, beams, room) for x in encoded.layers])
+        """The most places that the layer has."""
+        return self.tree.places
 
 
 def shared_prompt_attention(
     module: torch.nn.Module,
-    query: torch.Tensor,
+    query: Tensor,
     key: SharedPromptLayer,
     value: SharedPromptLayer,
     attention_mask: object,
@@ -80,39 +146,59 @@ def shared_prompt_attention(
     sliding_window: int | None = None,
     softcap: float | None = None,
     **options: object,
-) -> tuple[torch.Tensor, None]:
-    """The attention of one new token of each row: query (rows, heads, 1, size) to (rows, 1, heads, size).
+) -> tuple[Tensor, None]:
+    """The attention of prompts side by side, or of the newest token of each beam.
 
-    Masks come from the layer, not from `attention_mask`.
+    Query: (1, heads, tokens of all prompts, size) or (beams of all prompts, heads, 1, size); what comes back has heads
+    and tokens exchanged. Masks come from the layer, not from `attention_mask`.
     """
-    layer = key
+    part = _of_prompts if key.tree.row else _of_beams
+    return part(query, key, scaling, sliding_window, softcap), None
+
+
+def _of_prompts(
+    query: Tensor, layer: SharedPromptLayer, scaling: float, window: int | None, softcap: float | None
+) -> Tensor:
+    output = torch.empty_like(query.transpose(1, 2))
+    for prompt, part in layer.tree.row:
+        length = part.stop - part.start
+        keys, values = layer.keys[prompt, None, :, :length], layer.values[prompt, None, :, :length]
+        limited = softcap is not None or (window is not None and window < length)
+        mask = layer.tree.causal(length, window, query.device) if limited else None
+        output[:, part] = _attention(query[:, :, part], keys, values, mask, scaling, softcap).transpose(1, 2)
+    return output
+
+
+def _of_beams(
+    query: Tensor, layer: SharedPromptLayer, scaling: float, window: int | None, softcap: float | None
+) -> Tensor:
     rows, heads, _, size = query.shape
-    prompts, groups, length, _ = layer.prompt_keys.shape
+    prompts, groups = layer.keys.shape[:2]
     beams, shared = rows // prompts, heads // groups
-    # (rows, groups, heads of a group, size), and the same with the beams of a prompt side by side
-    own = query.view(rows, groups, shared, size)
-    joint = own.view(prompts, beams, groups, shared, size).transpose(1, 2).reshape(prompts, groups, -1, size)
-    to_prompt = (joint @ layer.prompt_keys.transpose(2, 3)).view(prompts, groups, beams, shared, length)
-    to_new = own @ layer.keys[:, :, : layer.new].transpose(2, 3)
-    to_new = to_new.view(prompts, beams, groups, shared, layer.new).transpose(1, 2)
-    scores = torch.cat([to_prompt, to_new], -1).float() * scaling
-    if softcap is not None:
-        scores = softcap * torch.tanh(scores / softcap)
-    hidden = ~_seen(layer, sliding_window)
-    weights = scores.masked_fill(hidden[:, None, None, None], -torch.inf).softmax(-1).to(query.dtype)
-    of_prompt = weights[..., :length].reshape(prompts, groups, beams * shared, length) @ layer.prompt_values
-    of_prompt = of_prompt.view(prompts, groups, beams, shared, size).transpose(1, 2).reshape(rows, groups, shared, size)
-    of_new = weights[..., length:].transpose(1, 2).reshape(rows, groups, shared, layer.new)
-    output = of_prompt + of_new @ layer.values[:, :, : layer.new]
-    return output.reshape(rows, 1, heads, size), None
+    # The queries of a prompt's beams, and of the heads that share their keys, side by side as if they were tokens.
+    joint = query.view(prompts, beams, groups, shared, size).transpose(1, 2).reshape(prompts, groups, -1, size)
+    keys, values = (stored[:, :, : layer.tree.used] for stored in (layer.keys, layer.values))
+    attended = _attention(joint, keys, values, layer.tree.mask(window, shared, query.device), scaling, softcap)
+    return attended.view(prompts, groups, beams, shared, size).transpose(1, 2).reshape(rows, 1, heads, size)
 
 
-def _seen(layer: SharedPromptLayer, window: int | None) -> torch.Tensor:
-    """(prompts, tokens): which tokens the newest one sees, itself among them."""
-    seen = torch.nn.functional.pad(layer.visible, (0, layer.new), value=True)
-    if window is not None and window < seen.shape[1]:
-        seen[:, : seen.shape[1] - window] = False
-    return seen
+def _attention(
+    query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, scaling: float, softcap: float | None
+) -> Tensor:
+    """Softmax attention, (batch, heads, queries, size), of what the mask shows; causal where there is no mask."""
+    if softcap is None:
+        options = {"attn_mask": mask, "is_causal": mask is None, "scale": scaling, "enable_gqa": True}
+        return scaled_dot_product_attention(query, keys, values, **options)
+    times = query.shape[1] // keys.shape[1]
+    if times > 1:
+        keys, values = keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1)
+    output = torch.empty_like(query)
+    for part in range(0, query.shape[2], QUERIES):
+        some = slice(part, part + QUERIES)
+        scores = (query[:, :, some] @ keys.transpose(2, 3)).float()
+        scores.mul_(scaling / softcap).tanh_().mul_(softcap).masked_fill_(~mask[..., some, :], -torch.inf)
+        output[:, :, some] = scores.softmax(-1).to(query.dtype) @ values
+    return output
 
 
 AttentionInterface.register(ATTENTION, shared_prompt_attention)

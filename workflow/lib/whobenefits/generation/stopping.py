@@ -1,9 +1,13 @@
 """Stop rules: where an answer ends besides the model's own end token."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from transformers import PreTrainedTokenizerBase, StoppingCriteria
+from transformers import PreTrainedTokenizerBase, StoppingCriteria, StopStringCriteria
+
+# Which rows of new tokens, (rows, tokens), have ended: (rows,) of bool.
+StopRule = Callable[[torch.Tensor], torch.Tensor]
 
 # How the prompt's pattern starts again, by task: an answer that goes on to a next example has ended before it.
 PATTERNS = {"article": "\nTitle:", "title": "\nArticle:"}
@@ -48,3 +52,14 @@ class LineEnd(StoppingCriteria):
         text = self.flags.text[new].long()
         after_text = text.cumsum(1) - text > 0
         return (self.flags.behind[new] | (self.flags.before[new] & after_text)).any(1)
+
+
+def stop_rule(stop: str, task: str, tokenizer: PreTrainedTokenizerBase, device: torch.device) -> StopRule:
+    """The rule of this name (none, line or pattern), for new tokens alone."""
+    if stop == "none":
+        return lambda new: torch.zeros(len(new), dtype=torch.bool, device=new.device)
+    if stop == "line":
+        criterion = LineEnd(line_flags(tokenizer, device), 0)
+    else:
+        criterion = StopStringCriteria(tokenizer, [PATTERNS[task]])
+    return lambda new: criterion(new, None)

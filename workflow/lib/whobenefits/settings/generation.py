@@ -22,8 +22,8 @@ class Llm(Settings):
         description="Longest prompt and answer together, in tokens. A longer prompt is shortened by the rule of `generation.truncation`.",
     )
     batch_tokens: Positive = Field(
-        8192,
-        description="Tokens of one batch: (longest prompt + new tokens) x prompts. Halved where they do not fit into memory.",
+        32768,
+        description="Most tokens of one batch: (longest prompt + new tokens) x prompts. On a GPU a batch is also no larger than what is predicted to fit into its memory.",
     )
     gpus: Positive = Field(1, description="GPUs of one job. With more than one the layers are spread over them.")
     device_map: Literal["auto", "balanced", "balanced_low_0", "sequential"] = Field(

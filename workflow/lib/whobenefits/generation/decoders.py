@@ -1,0 +1,122 @@
+"""How a model goes on with the beams of a batch of prompts: encoded once, then one token at a time."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+from transformers import Cache, DynamicCache, PreTrainedModel
+
+from whobenefits.generation.shared_prompt import BeamTree, SharedPromptLayer
+
+# Tokens encoded at once: enough for full-speed products, and on a processor few enough for its cache.
+ENCODED_TOKENS = {"cpu": 1024, "cuda": 16384}
+
+
+class Decoder(Protocol):
+    """The state of a batch of prompts in a model."""
+
+    def encode(self) -> Tensor:
+        """Encode the prompts; the logits of their next tokens: (prompts, tokens of the vocabulary)."""
+
+    def step(self, tokens: Tensor, parents: Tensor) -> Tensor:
+        """Go on by one token for each beam; both (prompts, beams). The logits: (prompts x beams, vocabulary)."""
+
+    def keep(self, prompts: Tensor) -> None:
+        """Leave all but the prompts at these places behind."""
+
+
+class SharedDecoder:
+    """For architectures whose beams can share their prompt: see shared_prompt."""
+
+    def __init__(self, model: PreTrainedModel, prompts: Sequence[Sequence[int]], beams: int, new_tokens: int) -> None:
+        self.model, self.prompts = model, prompts
+        self.tree = BeamTree([len(prompt) for prompt in prompts], beams, new_tokens, model.device)
+        layers = model.config.get_text_config().num_hidden_layers
+        self.cache = Cache(layers=[SharedPromptLayer(self.tree) for _ in range(layers)])
+
+    def encode(self) -> Tensor:
+        """See Decoder. Whole prompts side by side, as many at once as ENCODED_TOKENS allows."""
+        rows = rows_of([len(prompt) for prompt in self.prompts], ENCODED_TOKENS[self.model.device.type])
+        return torch.cat([self._encoded(row) for row in rows])
+
+    def _encoded(self, row: Sequence[int]) -> Tensor:
+        prompts = [self.prompts[i] for i in row]
+        lengths = [len(prompt) for prompt in prompts]
+        self.tree.encode(row, lengths)
+        tokens = [token for prompt in prompts for token in prompt]
+        positions = [place for length in lengths for place in range(length)]
+        last = torch.tensor(lengths).cumsum(0) - 1
+        return self._logits(torch.tensor([tokens]), torch.tensor([positions]), last.to(self.model.device))[0]
+
+    def step(self, tokens: Tensor, parents: Tensor) -> Tensor:
+        """See Decoder."""
+        self.tree.grow(parents)
+        position = self.tree.lengths + self.tree.steps - 1
+        return self._logits(tokens.reshape(-1, 1), position.repeat_interleave(self.tree.beams)[:, None], 1)[:, 0]
+
+    def _logits(self, tokens: Tensor, positions: Tensor, kept: int | Tensor) -> Tensor:
+        device = self.model.device
+        output = self.model(
+            input_ids=tokens.to(device), position_ids=positions.to(device), cache=self.cache, logits_to_keep=kept
+        )
+        return output.logits
+
+    def keep(self, prompts: Tensor) -> None:
+        """See Decoder."""
+        self.tree.keep(prompts)
+        for layer in self.cache.layers:
+            layer.keep(prompts)
+
+
+def rows_of(lengths: Sequence[int], most: int) -> list[list[int]]:
+    """The places of the lengths in groups that are one after the other, of at most `most` together or of one alone."""
+    rows: list[list[int]] = []
+    total = most
+    for place, length in enumerate(lengths):
+        total += length
+        if total > most:
+            rows.append([])
+            total = length
+        rows[-1].append(place)
+    return rows
+
+
+class RepeatedDecoder:
+    """For any other architecture: the encoded prompts, padded on the left, are repeated for each beam."""
+
+    def __init__(self, model: PreTrainedModel, prompts: Sequence[Sequence[int]], beams: int, fill: int) -> None:
+        self.model, self.beams = model, beams
+        longest = max(map(len, prompts))
+        padded = [[fill] * (longest - len(prompt)) + list(prompt) for prompt in prompts]
+        seen = [[0] * (longest - len(prompt)) + [1] * len(prompt) for prompt in prompts]
+        self.tokens = torch.tensor(padded, device=model.device)
+        self.mask = torch.tensor(seen, device=model.device)
+        self.cache = DynamicCache(config=model.config)
+
+    def encode(self) -> Tensor:
+        """See Decoder."""
+        positions = (self.mask.cumsum(1) - 1).clamp(min=0)
+        logits = self._logits(self.tokens, positions)
+        self.cache.batch_repeat_interleave(self.beams)
+        self.mask = self.mask.repeat_interleave(self.beams, 0)
+        return logits
+
+    def step(self, tokens: Tensor, parents: Tensor) -> Tensor:
+        """See Decoder."""
+        first = torch.arange(len(parents), device=parents.device)[:, None] * self.beams
+        self.cache.reorder_cache((first + parents).flatten())
+        self.mask = torch.nn.functional.pad(self.mask, (0, 1), value=1)
+        return self._logits(tokens.reshape(-1, 1), self.mask.sum(1, keepdim=True) - 1)
+
+    def _logits(self, tokens: Tensor, positions: Tensor) -> Tensor:
+        output = self.model(
+            input_ids=tokens, attention_mask=self.mask, position_ids=positions, cache=self.cache, logits_to_keep=1
+        )
+        return output.logits[:, -1]
+
+    def keep(self, prompts: Tensor) -> None:
+        """See Decoder."""
+        rows = (prompts[:, None] * self.beams + torch.arange(self.beams, device=prompts.device)).flatten()
+        self.cache.reorder_cache(rows)
+        self.mask = self.mask[rows]
