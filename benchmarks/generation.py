@@ -1,77 +1,316 @@
-"""How much sooner the answers come when a prompt is encoded once and shared by its beams.
+"""How much sooner the answers of a grid come when each distinct prompt is encoded once, in full batches.
 
-    .venv/bin/python benchmarks/generation.py FOLDER_OF_A_MODEL ARTICLES_JSON [PROMPTS]
+    .venv/bin/python benchmarks/generation.py --llm resources/smollm2-135m resources/gemma3-270m
 
-Three ways over the same prompts, model and machine, one after the other: plain `generate`, which encodes a prompt for
-each beam; the encoded prompt repeated for the beams; the encoded prompt shared by the beams (what the workflow does).
-Prints seconds, ratios, and the share of answers equal to those of plain `generate`.
+Three ways over the same queries, documents, model and machine, in turns so that the noise of the machine meets all:
+
+(a) as the published study did it: one prompt at a time through plain `generate`, no stop rule, and the prompts of the LLM
+    alone and of single documents again for each retriever. Timed on `--sample` of its prompts drawn at random, and
+    multiplied by their share.
+(b) plain `generate` for each distinct prompt once, in the same batches and with the same stop rules as (c).
+(c) the workflow's engine.
+
+With `--queries N` the requests are drawn from the corpus, as many and as long as those of the demo's plan; without it they
+are the demo's own. `--grow N` measures (c) alone at N, 2N, 4N and 8N queries. Prints Markdown.
 """
 
-import json
+import argparse
+import random
+import resource
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+import pandas as pd
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "workflow/lib"))
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "workflow/lib"))
 
-from whobenefits.generation.engine import Answer, Decoding, Engine  # noqa: E402
-from whobenefits.generation.prompts import Document, Prompt, read_template, template_path  # noqa: E402
+from transformers import GenerationConfig, PreTrainedModel, StoppingCriteriaList, StopStringCriteria  # noqa: E402
 
-BUDGET = 8192
+from whobenefits.generation import decoders  # noqa: E402
+from whobenefits.generation.answers import _texts, request_prompts  # noqa: E402
+from whobenefits.generation.beam_search import BeamSearch  # noqa: E402
+from whobenefits.generation.engine import Answer, Decoding, Engine, batches  # noqa: E402
+from whobenefits.generation.kinds import SETTINGS  # noqa: E402
+from whobenefits.generation.loading import load_model  # noqa: E402
+from whobenefits.generation.plan import request_plan  # noqa: E402
+from whobenefits.generation.processor import PackedLinear  # noqa: E402
+from whobenefits.generation.prompts import Prompt, read_template, template_path  # noqa: E402
+from whobenefits.generation.stopping import PATTERNS, LineEnd, line_flags, trimmed  # noqa: E402
+
+DECODING = {"article": Decoding("article", 2, 32, "pattern"), "title": Decoding("title", 4, 16, "line")}
+CONTEXT_TOKENS = 2048
 
 
-class PlainEngine(Engine):
-    """`generate` as it comes, in the same batches and with the same stop rules."""
+class Plain:
+    """`generate` as it comes, with a model as it comes."""
+
+    def __init__(self, engine: Engine, model: PreTrainedModel, decoding: Decoding) -> None:
+        self.engine, self.model, self.decoding = engine, model, decoding
+        flags = line_flags(engine.tokenizer, engine.device)
+        self.rules = {
+            "none": lambda length: [],
+            "line": lambda length: [LineEnd(flags, length)],
+            "pattern": lambda length: [pattern],
+        }
+        pattern = StopStringCriteria(engine.tokenizer, [PATTERNS[decoding.task]])
+        self.config = GenerationConfig(
+            num_beams=decoding.beams,
+            max_new_tokens=decoding.max_new_tokens,
+            do_sample=False,
+            eos_token_id=engine.model.generation_config.eos_token_id,
+            pad_token_id=engine.tokenizer.pad_token_id,
+        )
 
     @torch.inference_mode()
-    def _answer(self, prompts: list[tuple[int, ...]], decoding: Decoding) -> list[Answer]:
-        inputs = self.tokenizer.pad({"input_ids": [list(p) for p in prompts]}, return_tensors="pt").to(self.device)
+    def answers(self, prompts: list[Prompt], stop: str) -> list[Answer]:
+        """The prompts' answers, as one batch."""
+        inputs = self.engine.tokenizer.pad({"input_ids": [list(p.tokens) for p in prompts]}, return_tensors="pt")
         length = inputs["input_ids"].shape[1]
-        rule = self._stop_rule(decoding, length)
-        output = self.model.generate(
-            **inputs, generation_config=self._generation_config(decoding), stopping_criteria=rule
-        )
-        return [self._as_answer(row, decoding) for row in output[:, length:].tolist()]
+        rules = StoppingCriteriaList(self.rules[stop](length))
+        inputs = inputs.to(self.engine.device)
+        output = self.model.generate(**inputs, generation_config=self.config, stopping_criteria=rules)
+        return [self.engine._as_answer(row, self.decoding) for row in output[:, length:].tolist()]
 
 
-def prompts_of(engine: Engine, articles: list[dict], task: str, context: int, count: int) -> list[Prompt]:
-    """`count` prompts of the paper's form with `context` documents each."""
-    template = read_template(template_path(Path(__file__).parents[1] / "config/prompts/paper", task, "rag"))
+class Clock:
+    """Seconds by name, with the device's work done."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def of(self, name: str) -> Iterator[None]:
+        """Add what the block takes."""
+        start = _now()
+        yield
+        self.seconds[name] = self.seconds.get(name, 0.0) + _now() - start
+
+    def watch(self, owner: type, method: str, name: str) -> None:
+        """Add what each call of a method takes."""
+        plain = getattr(owner, method)
+
+        def timed(*args: object) -> object:
+            with self.of(name):
+                return plain(*args)
+
+        setattr(owner, method, timed)
+
+
+def _now() -> float:
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+CLOCK = Clock()
+
+
+def requests_of(task: str, folder: Path, corpus: pd.DataFrame, queries: int | None, templates: dict) -> pd.DataFrame:
+    """The demo's plan, or one of so many queries with 9 documents each, of which three retrievers list 5 each."""
+    if not queries:
+        return pd.read_parquet(folder / task / "requests.parquet")
+    draw = random.Random(queries)
+    names, runs = list(corpus["doc_id"]), {name: [] for name in ("one", "two", "three")}
+    drawn = draw.sample(names, queries)
+    for query in drawn:
+        pool = draw.sample(names, 9)
+        for rows in runs.values():
+            rows += [(query, doc, rank) for rank, doc in enumerate(draw.sample(pool, 5), 1)]
+    tables = {name: pd.DataFrame(rows, columns=["query_id", "doc_id", "rank"]) for name, rows in runs.items()}
+    return request_plan(drawn, tables, templates, 5)
+
+
+def authors_requests(plan: pd.DataFrame) -> list[str]:
+    """The prompts of the published way by request: for each retriever all three settings, whether known or not."""
+    alone = plan[plan["setting"] == "llm"].set_index("query_id")["request_id"]
+    single = plan[plan["setting"] == "doc"].set_index(["query_id", "doc_id"])["request_id"]
     made = []
-    for i in range(count):
-        part = articles[i * (context + 1) : (i + 1) * (context + 1)]
-        query = part[0]["title" if task == "article" else "extract"]
-        text = template.render(query, [Document(d["title"], d["extract"]) for d in part[1:]])
-        made.append(Prompt(text, tuple(engine.tokenizer(text)["input_ids"]), 0))
+    for row in plan[plan["setting"] == "rag"].itertuples():
+        made += [alone[row.query_id], row.request_id, *(single[row.query_id, doc] for doc in row.doc_ids)]
     return made
 
 
-def timed(engine: Engine, prompts: list[Prompt], decoding: Decoding) -> tuple[float, list[Answer]]:
-    """Seconds and answers."""
-    start, answers = time.perf_counter(), {}
-    for batch in engine.answers(prompts, decoding, BUDGET):
-        answers |= batch
-    return time.perf_counter() - start, [answers[i] for i in range(len(prompts))]
+def prompts_of(engine: Engine, task: str, options: argparse.Namespace, queries: int | None) -> tuple:
+    """The plan, and its prompts by request."""
+    corpus = pd.read_parquet(options.results / "corpus.parquet")
+    templates = {s: read_template(template_path(ROOT / "config/prompts/paper", task, s)) for s in SETTINGS}
+    plan = requests_of(task, options.results, corpus, queries, templates)
+    texts, documents = _texts(plan, corpus, task)
+    limit = CONTEXT_TOKENS - DECODING[task].max_new_tokens
+    return plan, request_prompts(plan, texts, documents, templates, engine.tokenizer, limit)
 
 
-def main(folder: str, data: str, count: int) -> None:
-    """Print the table."""
-    articles = list(json.loads(Path(data).read_text()).values())
-    plain, repeated, shared = PlainEngine(folder), Engine(folder), Engine(folder)
-    repeated.shares_prompts = False
-    print(f"{Path(folder).name}, {shared.dtype}, {torch.get_num_threads()} threads")
-    print(f"{'task':8} {'k':>2} {'prompts':>7} {'tokens':>7} {'plain s':>8} {'repeated':>9} {'shared':>8} {'equal':>6}")
-    for decoding in (Decoding("article", 2, 48, "pattern"), Decoding("title", 4, 16, "line")):
-        for context in (1, 5):
-            prompts = prompts_of(plain, articles, decoding.task, context, max(1, count // context))
-            (a, first), (b, _), (c, last) = (timed(engine, prompts, decoding) for engine in (plain, repeated, shared))
-            equal = sum(x.text == y.text for x, y in zip(first, last, strict=True)) / len(prompts)
-            tokens = sum(len(prompt.tokens) for prompt in prompts)
-            row = f"{decoding.task:8} {context:2} {len(prompts):7} {tokens:7} {a:8.1f} {a / b:8.1f}x {a / c:7.1f}x"
-            print(f"{row} {equal:6.0%}", flush=True)
+@torch.inference_mode()
+def matmul_rate(model: PreTrainedModel, rows: int) -> float:
+    """Operations a second in the products of a model's layers with so many rows: the best of 5, packed or not."""
+    linear = [m for name, m in model.named_modules() if "proj" in name and hasattr(m, "in_features")]
+    packs = model.device.type == "cpu" and model.dtype == torch.bfloat16
+    inputs = {m.in_features: torch.randn(rows, m.in_features).to(m.weight) for m in linear}
+    times = []
+    for layers in [linear] * 5 + [[PackedLinear(m) for m in linear]] * (5 if packs else 0):
+        start = _now()
+        for m, layer in zip(linear, layers, strict=True):
+            layer(inputs[m.in_features])
+        times.append(_now() - start)
+    return 2 * rows * sum(m.weight.numel() for m in linear) / min(times)
+
+
+@torch.inference_mode()
+def score(engine: Engine, model: PreTrainedModel, prompt: Prompt, answer: Answer) -> float:
+    """Mean log probability of an answer's tokens, all at once: what beam search maximises."""
+    tokens = engine.tokenizer(" " + answer.text, add_special_tokens=False)["input_ids"]
+    ids = torch.tensor([[*prompt.tokens, *tokens]], device=engine.device)
+    logits = model(ids).logits[0, len(prompt.tokens) - 1 : -1].float().log_softmax(-1)
+    return float(logits.gather(1, ids[0, len(prompt.tokens) :, None]).mean())
+
+
+def compare(engine: Engine, plain_model: PreTrainedModel, task: str, options: argparse.Namespace) -> list[str]:
+    """The row of a task in the table, and examples of answers that differ."""
+    decoding, plain = DECODING[task], Plain(engine, plain_model, DECODING[task])
+    CLOCK.seconds.clear()
+    with CLOCK.of("tokenise"):
+        plan, by_request = prompts_of(engine, task, options, options.queries)
+    published = authors_requests(plan)
+    sampled = random.Random(0).sample(published, min(options.sample, len(published)))
+    names, prompts = list(by_request), list(by_request.values())
+    groups = batches([len(p.tokens) for p in prompts], decoding.max_new_tokens, options.batch_tokens)
+    answers: dict[str, dict[str, Answer]] = {"a": {}, "b": {}, "c": {}, "unstopped": {}}
+    free = Decoding(task, decoding.beams, decoding.max_new_tokens, "none")
+    for turn, group in enumerate(groups):
+        batch = [prompts[i] for i in group]
+        with CLOCK.of("c"):
+            (got,) = engine.answers(batch, decoding, 10**9)
+        answers["c"] |= {names[i]: got[place] for place, i in enumerate(group)}
+        if not options.without_plain:
+            with CLOCK.of("b"):
+                got = plain.answers(batch, decoding.stop)
+            answers["b"] |= {names[i]: answer for i, answer in zip(group, got, strict=True)}
+        for name in sampled[turn :: len(groups)]:
+            with CLOCK.of("a"):
+                (answers["a"][name],) = plain.answers([by_request[name]], "none")
+    seconds = dict(CLOCK.seconds)
+    some = [by_request[name] for name in answers["a"]]
+    for got in engine.answers(some, free, options.batch_tokens):
+        answers["unstopped"] |= {list(answers["a"])[i]: answer for i, answer in got.items()}
+    return report(engine, plain_model, task, by_request, published, sampled, answers, seconds)
+
+
+def report(engine, plain_model, task, prompts, published, sampled, answers, seconds) -> list[str]:
+    """The lines of a comparison."""
+    tokens = {name: len(prompt.tokens) for name, prompt in prompts.items()}
+    stretch = len(published) / max(1, len(sampled))
+    a, b, c = seconds.get("a", 0) * stretch, seconds.get("b", 0), seconds["c"]
+    new = {way: sum(answer.new_tokens for answer in got.values()) for way, got in answers.items()}
+    rate = matmul_rate(plain_model, decoders.ENCODED_TOKENS[engine.device.type])
+    products = sum(p.numel() for name, p in plain_model.named_parameters() if "proj" in name)
+    reached = 2 * products * sum(tokens.values()) / seconds["prefill"] / rate
+    same = {
+        "a": _share(answers["a"], answers["unstopped"]),
+        "cut": _share({n: _cut(x, task) for n, x in answers["a"].items()}, answers["c"]),
+        "b": _share(answers["b"], answers["c"]),
+    }
+    rest = c - seconds["prefill"] - seconds["decode"] - seconds["search"]
+    lines = [
+        f"| {Path(engine.model.name_or_path).name} | {task} "
+        f"| {len(published)} ({sum(tokens[n] for n in published):,} + {new['a'] * stretch:,.0f}) "
+        f"| {len(prompts)} ({sum(tokens.values()):,} + {new['c']:,}) "
+        f"| {a:.0f} | {b:.1f} | {c:.1f} | **{a / c:.1f}×** | **{b / c:.1f}×** "
+        f"| {same['a']:.0%} | {same['cut']:.0%} | {same['b']:.0%} "
+        f"| {seconds['tokenise']:.1f} + {seconds['prefill']:.1f} + {seconds['decode']:.1f} + {seconds['search']:.1f} + {rest:.1f} "
+        f"| {rate / 1e12:.2f} | {reached:.0%} |"
+    ]
+    differing = [name for name in answers["b"] if answers["b"][name].text != answers["c"][name].text]
+    for name in differing[:2]:
+        both = [
+            f"{score(engine, plain_model, prompts[name], answers[way][name]):.4f} {answers[way][name].text!r}"
+            for way in "bc"
+        ]
+        lines.append(f"\n    {task} {name}: (b) {both[0]}\n    {' ' * len(task)} {' ' * len(name)}  (c) {both[1]}")
+    return lines
+
+
+def _cut(answer: Answer, task: str) -> Answer:
+    return Answer(trimmed(answer.text, DECODING[task].stop, task), answer.new_tokens, answer.finish_reason)
+
+
+def _share(some: dict[str, Answer], others: dict[str, Answer]) -> float:
+    return sum(answer.text == others[name].text for name, answer in some.items()) / len(some) if some else float("nan")
+
+
+def grow(engine: Engine, task: str, options: argparse.Namespace) -> Iterator[str]:
+    """Seconds of (c) for each distinct prompt, and the most memory so far, as the queries grow."""
+    for times in (1, 2, 4, 8):
+        _, by_request = prompts_of(engine, task, options, options.grow * times)
+        start, prompts = _now(), list(by_request.values())
+        for _ in engine.answers(prompts, DECODING[task], options.batch_tokens):
+            pass
+        took, tokens = _now() - start, sum(len(p.tokens) for p in prompts)
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+        if torch.cuda.is_available():
+            memory = torch.cuda.max_memory_allocated() / 1e9
+        yield (
+            f"| {Path(engine.model.name_or_path).name} | {task} | {options.grow * times} | {len(prompts)} | {tokens:,} "
+            f"| {took:.1f} | {1000 * took / len(prompts):.0f} | {1e6 * took / tokens:.0f} | {memory:.2f} |"
+        )
+
+
+def main(options: argparse.Namespace) -> None:
+    """Print the tables."""
+    torch.set_num_threads(options.threads)
+    for owner in (decoders.SharedDecoder, decoders.RepeatedDecoder):
+        CLOCK.watch(owner, "encode", "prefill")
+        CLOCK.watch(owner, "step", "decode")
+        CLOCK.watch(owner, "keep", "decode")
+    CLOCK.watch(BeamSearch, "advance", "search")
+    place = torch.cuda.get_device_name() if torch.cuda.is_available() else f"{options.threads} processor threads"
+    examples = []
+    for position, folder in enumerate(options.llm):
+        engine = Engine(folder, options.dtype)
+        plain = load_model(folder, engine.dtype)
+        if not position:
+            print(f"{place}, {engine.dtype}, batches of {options.batch_tokens:,} tokens\n")
+            print(HEADER_GROW if options.grow else HEADER)
+        for task in options.tasks:
+            if options.grow:
+                for line in grow(engine, task, options):
+                    print(line, flush=True)
+            else:
+                row, *differing = compare(engine, plain, task, options)
+                print(row, flush=True)
+                examples += differing
+    print("\nTwo ways, the mean log probability of their answers, and the answers:" if examples else "", *examples)
+
+
+HEADER = """\
+| LLM | task | (a) prompts (tokens + new) | distinct prompts (tokens + new) | (a) s | (b) s | (c) s | (a)/(c) | (b)/(c) \
+| equal to (a), no stop rule | to (a), cut | equal to (b) | (c): tokenise + prefill + decode + search + rest, s \
+| products, TFLOPS | of it in prefill |
+|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"""
+HEADER_GROW = """\
+| LLM | task | queries | distinct prompts | prompt tokens | s | ms a prompt | µs a prompt token | memory, GB |
+|---|---|---|---|---|---|---|---|---|"""
+
+
+def arguments() -> argparse.Namespace:
+    """The options."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--llm", nargs="+", type=Path, required=True, help="folders of models")
+    parser.add_argument("--results", type=Path, default=ROOT / "results/geography", help="a topic's results")
+    parser.add_argument("--tasks", nargs="+", choices=list(DECODING), default=list(DECODING))
+    parser.add_argument("--queries", type=int, help="draw requests of so many queries")
+    parser.add_argument("--sample", type=int, default=24, help="prompts on which (a) is timed")
+    parser.add_argument("--without-plain", action="store_true", help="leave (b) out")
+    parser.add_argument("--grow", type=int, help="(c) alone at 1, 2, 4 and 8 times so many queries")
+    parser.add_argument("--batch-tokens", type=int, default=8192)
+    parser.add_argument("--dtype", default="auto")
+    parser.add_argument("--threads", type=int, default=torch.get_num_threads())
+    return parser.parse_args()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 40)
+    main(arguments())
