@@ -22,7 +22,7 @@ if BY_LLM:
             "attribution"
         conda:
             "../../envs/whobenefits.yaml"
-        threads: 8
+        threads: share_of_cores("topics", "tasks", "llms")
         resources:
             mem_mb=llm_memory,
             runtime=grows(120),

@@ -1,5 +1,6 @@
 """The checked settings and the few functions that the rules share."""
 
+import math
 from os.path import relpath
 from pathlib import Path
 
@@ -61,6 +62,20 @@ def cells(pattern):
 def grows(amount):
     """A resource that grows with each attempt: what failed for lack of it gets more."""
     return lambda wildcards, attempt: attempt * amount
+
+
+def share_of_cores(*parts, most=8):
+    """Threads of a job of which a run has one for each combination of so many parts of the grid. On one machine they share its
+    cores, since to load a model uses one core alone: two jobs of one thread get more from two cores than one of two.
+    """
+    jobs = math.prod(len(getattr(GRID, part)) for part in parts)
+
+    def threads(wildcards):
+        if workflow.is_main_process and workflow.local_exec:
+            return max(1, min(most, workflow.cores // jobs))
+        return most
+
+    return threads
 
 
 def llm_memory(wildcards, attempt):

@@ -30,7 +30,7 @@ rule build_index:
         f"{LOGS}/build_index/{POOL}/{{retriever}}.log",
     conda:
         "../../envs/whobenefits.yaml"
-    threads: 8
+    threads: share_of_cores("topics", "retrievers")
     resources:
         mem_mb=grows(8000),
         runtime=grows(60),
@@ -69,7 +69,7 @@ rule retrieve:
         "retrieval"
     conda:
         "../../envs/whobenefits.yaml"
-    threads: 4
+    threads: share_of_cores("topics", "tasks", "retrievers", most=4)
     resources:
         mem_mb=grows(6000),
         runtime=grows(60),
