@@ -156,6 +156,23 @@ def test_a_query_shows_its_documents_by_rank_its_answers_and_its_prompts(page):
     assert all(title in prompts[1] for title in titles) and titles[0] in prompts[2]
 
 
+def test_a_query_without_documents_says_so_instead_of_an_empty_table(made, running, tmp_path):
+    text = (made[0] / "index.html").read_text()
+    start = text.index('id="queries">') + len('id="queries">')
+    end = text.index("</script>", start)
+    records = json.loads(text[start:end])
+    for task in records[0]["tasks"].values():
+        task["factors"] = {}
+    changed = json.dumps(records).replace("<", "\\u003c")
+    (tmp_path / "index.html").write_text(text[:start] + changed + text[end:])
+    running.open(tmp_path / "index.html")
+    running.until(READY)
+    running.run("document.querySelectorAll('#query-list-shown button')[0].click()")
+    running.until("document.querySelector('#query-detail h3')")
+    assert running.text("#query-detail .none")[0].endswith("found no document: the LLM answered alone.")
+    assert running.text("#query-detail .documents") == []
+
+
 def test_a_query_that_the_page_does_not_carry_is_read_from_the_file_beside_it(page, made):
     last = page.run("document.querySelectorAll('#query-list-shown button').length - 1")
     page.run(f"document.querySelectorAll('#query-list-shown button')[{last}].click()")

@@ -104,6 +104,8 @@ function documentLine(record, task, llm, doc, [rank, utility, attribution]) {
 }
 function documentsTable(record, task, llm, retriever) {
   const found = Object.entries((task.factors[llm] || {})[retriever] || {}).sort(([, a], [, b]) => a[0] - b[0]);
+  if (!found.length)
+    return el("p", { class: "none" }, `${label("retriever", retriever)} found no document: the LLM answered alone.`);
   const heads = [
     "Rank",
     "Document",
