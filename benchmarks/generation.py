@@ -23,58 +23,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pandas as pd
 import torch
 
-ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "workflow/lib"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "workflow/lib"))
 
-from transformers import GenerationConfig, PreTrainedModel, StoppingCriteriaList, StopStringCriteria  # noqa: E402
+from plain_generate import DECODING, ROOT, Plain, authors_requests, prompts_of  # noqa: E402
+from transformers import PreTrainedModel  # noqa: E402
 
 from whobenefits.generation import decoders  # noqa: E402
-from whobenefits.generation.answers import _texts, request_prompts  # noqa: E402
 from whobenefits.generation.beam_search import BeamSearch  # noqa: E402
 from whobenefits.generation.engine import Answer, Decoding, Engine, batches  # noqa: E402
-from whobenefits.generation.kinds import SETTINGS  # noqa: E402
 from whobenefits.generation.loading import load_model  # noqa: E402
-from whobenefits.generation.plan import request_plan  # noqa: E402
 from whobenefits.generation.processor import PackedLinear  # noqa: E402
-from whobenefits.generation.prompts import Prompt, read_template, template_path  # noqa: E402
-from whobenefits.generation.stopping import PATTERNS, LineEnd, line_flags, trimmed  # noqa: E402
-
-DECODING = {"article": Decoding("article", 2, 32, "pattern"), "title": Decoding("title", 4, 16, "line")}
-CONTEXT_TOKENS = 2048
-
-
-class Plain:
-    """`generate` as it comes, with a model as it comes."""
-
-    def __init__(self, engine: Engine, model: PreTrainedModel, decoding: Decoding) -> None:
-        self.engine, self.model, self.decoding = engine, model, decoding
-        flags = line_flags(engine.tokenizer, engine.device)
-        self.rules = {
-            "none": lambda length: [],
-            "line": lambda length: [LineEnd(flags, length)],
-            "pattern": lambda length: [pattern],
-        }
-        pattern = StopStringCriteria(engine.tokenizer, [PATTERNS[decoding.task]])
-        self.config = GenerationConfig(
-            num_beams=decoding.beams,
-            max_new_tokens=decoding.max_new_tokens,
-            do_sample=False,
-            eos_token_id=engine.model.generation_config.eos_token_id,
-            pad_token_id=engine.tokenizer.pad_token_id,
-        )
-
-    @torch.inference_mode()
-    def answers(self, prompts: list[Prompt], stop: str) -> list[Answer]:
-        """The prompts' answers, as one batch."""
-        inputs = self.engine.tokenizer.pad({"input_ids": [list(p.tokens) for p in prompts]}, return_tensors="pt")
-        length = inputs["input_ids"].shape[1]
-        rules = StoppingCriteriaList(self.rules[stop](length))
-        inputs = inputs.to(self.engine.device)
-        output = self.model.generate(**inputs, generation_config=self.config, stopping_criteria=rules)
-        return [self.engine._as_answer(row, self.decoding) for row in output[:, length:].tolist()]
+from whobenefits.generation.prompts import Prompt  # noqa: E402
+from whobenefits.generation.stopping import trimmed  # noqa: E402
+from whobenefits.settings.generation import Llm  # noqa: E402
 
 
 class Clock:
@@ -110,41 +73,6 @@ def _now() -> float:
 CLOCK = Clock()
 
 
-def requests_of(task: str, folder: Path, corpus: pd.DataFrame, queries: int | None, templates: dict) -> pd.DataFrame:
-    """The demo's plan, or one of so many queries with 9 documents each, of which three retrievers list 5 each."""
-    if not queries:
-        return pd.read_parquet(folder / task / "requests.parquet")
-    draw = random.Random(queries)
-    names, runs = list(corpus["doc_id"]), {name: [] for name in ("one", "two", "three")}
-    drawn = draw.sample(names, queries)
-    for query in drawn:
-        pool = draw.sample(names, 9)
-        for rows in runs.values():
-            rows += [(query, doc, rank) for rank, doc in enumerate(draw.sample(pool, 5), 1)]
-    tables = {name: pd.DataFrame(rows, columns=["query_id", "doc_id", "rank"]) for name, rows in runs.items()}
-    return request_plan(drawn, tables, templates, 5)
-
-
-def authors_requests(plan: pd.DataFrame) -> list[str]:
-    """The prompts of the published way by request: for each retriever all three settings, whether known or not."""
-    alone = plan[plan["setting"] == "llm"].set_index("query_id")["request_id"]
-    single = plan[plan["setting"] == "doc"].set_index(["query_id", "doc_id"])["request_id"]
-    made = []
-    for row in plan[plan["setting"] == "rag"].itertuples():
-        made += [alone[row.query_id], row.request_id, *(single[row.query_id, doc] for doc in row.doc_ids)]
-    return made
-
-
-def prompts_of(engine: Engine, task: str, options: argparse.Namespace, queries: int | None) -> tuple:
-    """The plan, and its prompts by request."""
-    corpus = pd.read_parquet(options.results / "corpus.parquet")
-    templates = {s: read_template(template_path(ROOT / "config/prompts/paper", task, s)) for s in SETTINGS}
-    plan = requests_of(task, options.results, corpus, queries, templates)
-    texts, documents = _texts(plan, corpus, task)
-    limit = CONTEXT_TOKENS - DECODING[task].max_new_tokens
-    return plan, request_prompts(plan, texts, documents, templates, engine.tokenizer, limit)
-
-
 @torch.inference_mode()
 def matmul_rate(model: PreTrainedModel, rows: int) -> float:
     """Operations a second in the products of a model's layers with so many rows: the best of 5, packed or not."""
@@ -174,7 +102,7 @@ def compare(engine: Engine, plain_model: PreTrainedModel, task: str, options: ar
     decoding, plain = DECODING[task], Plain(engine, plain_model, DECODING[task])
     CLOCK.seconds.clear()
     with CLOCK.of("tokenise"):
-        plan, by_request = prompts_of(engine, task, options, options.queries)
+        plan, by_request = prompts_of(engine, task, options.results, options.queries)
     published = authors_requests(plan)
     sampled = random.Random(0).sample(published, min(options.sample, len(published)))
     names, prompts = list(by_request), list(by_request.values())
@@ -245,7 +173,7 @@ def _share(some: dict[str, Answer], others: dict[str, Answer]) -> float:
 def grow(engine: Engine, task: str, options: argparse.Namespace) -> Iterator[str]:
     """Seconds of (c) for each distinct prompt, and the most memory so far, as the queries grow."""
     for times in (1, 2, 4, 8):
-        _, by_request = prompts_of(engine, task, options, options.grow * times)
+        _, by_request = prompts_of(engine, task, options.results, options.grow * times)
         start, prompts = _now(), list(by_request.values())
         for _ in engine.answers(prompts, DECODING[task], options.batch_tokens):
             pass
@@ -306,7 +234,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--sample", type=int, default=24, help="prompts on which (a) is timed")
     parser.add_argument("--without-plain", action="store_true", help="leave (b) out")
     parser.add_argument("--grow", type=int, help="(c) alone at 1, 2, 4 and 8 times so many queries")
-    parser.add_argument("--batch-tokens", type=int, default=8192)
+    parser.add_argument("--batch-tokens", type=int, default=Llm.model_fields["batch_tokens"].default)
     parser.add_argument("--dtype", default="auto")
     parser.add_argument("--threads", type=int, default=torch.get_num_threads())
     return parser.parse_args()

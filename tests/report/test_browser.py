@@ -20,13 +20,18 @@ def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("report")
     topics, results = studies.made(GRID)
     write_page(results, studies.parts(topics, folder), GRID, synthetic.ABOUT, folder / "index.html", folder / "f.txt")
-    text = (folder / "index.html").read_text()
+    change_records(folder / "index.html", folder / "index.html", lambda records: records.pop())
+    return folder, results
+
+
+def change_records(page, to, change):
+    """Write a page again with other records of its queries in it; `change` alters their list in place."""
+    text = page.read_text()
     start = text.index('id="queries">') + len('id="queries">')
     end = text.index("</script>", start)
-    records = json.loads(text[start:end])[:-1]
-    kept = json.dumps(records).replace("<", "\\u003c")
-    (folder / "index.html").write_text(text[:start] + kept + text[end:])
-    return folder, results
+    records = json.loads(text[start:end])
+    change(records)
+    to.write_text(text[:start] + json.dumps(records).replace("<", "\\u003c") + text[end:])
 
 
 @pytest.fixture(scope="module")
@@ -157,20 +162,19 @@ def test_a_query_shows_its_documents_by_rank_its_answers_and_its_prompts(page):
 
 
 def test_a_query_without_documents_says_so_instead_of_an_empty_table(made, running, tmp_path):
-    text = (made[0] / "index.html").read_text()
-    start = text.index('id="queries">') + len('id="queries">')
-    end = text.index("</script>", start)
-    records = json.loads(text[start:end])
-    for task in records[0]["tasks"].values():
-        task["factors"] = {}
-    changed = json.dumps(records).replace("<", "\\u003c")
-    (tmp_path / "index.html").write_text(text[:start] + changed + text[end:])
+    def without_documents(records):
+        for task in records[0]["tasks"].values():
+            task["factors"] = {}
+
+    change_records(made[0] / "index.html", tmp_path / "index.html", without_documents)
     running.open(tmp_path / "index.html")
     running.until(READY)
     running.run("document.querySelectorAll('#query-list-shown button')[0].click()")
     running.until("document.querySelector('#query-detail h3')")
     assert running.text("#query-detail .none")[0].endswith("found no document: the LLM answered alone.")
     assert running.text("#query-detail .documents") == []
+    # the prompt of the LLM alone, and none that would claim documents
+    assert len(running.text("#query-detail pre")) == 1
 
 
 def test_a_query_that_the_page_does_not_carry_is_read_from_the_file_beside_it(page, made):
@@ -193,6 +197,9 @@ def test_an_address_opens_its_query(made, running):
     running.open(made[0] / "index.html", fragment="#query=topic0/topic0-d2")
     running.until(READY)
     assert "query_id topic0-d2" in "".join(running.text("#query-detail small"))
+    # and not below the filters, which stay at the top of the window
+    edges = "document.getElementById('{}').getBoundingClientRect().{}".format
+    assert running.run(f"{edges('lookup', 'top')} >= {edges('filters', 'bottom')}")
 
 
 @pytest.mark.parametrize("width", [1280, 390])

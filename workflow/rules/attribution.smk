@@ -22,7 +22,7 @@ if BY_LLM:
             "attribution"
         conda:
             "../../envs/whobenefits.yaml"
-        threads: share_of_cores("topics", "tasks", "llms")
+        threads: share_of_cores("topics", "tasks", "llms", memory=llm_memory)
         resources:
             mem_mb=llm_memory,
             runtime=grows(120),

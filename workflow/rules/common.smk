@@ -6,6 +6,7 @@ from pathlib import Path
 
 from whobenefits.code import code_of
 from whobenefits.config import checked_config
+from whobenefits.cores import machine_memory, threads_of_job
 from whobenefits.describe import about_of, grid_categories, labels_of
 from whobenefits.errors import ConfigError
 from whobenefits.generation.kinds import SETTINGS
@@ -64,15 +65,17 @@ def grows(amount):
     return lambda wildcards, attempt: attempt * amount
 
 
-def share_of_cores(*parts, most=8):
-    """Threads of a job of which a run has one for each combination of so many parts of the grid. On one machine they share its
-    cores, since to load a model uses one core alone: two jobs of one thread get more from two cores than one of two.
+def share_of_cores(*parts, memory, most=8):
+    """Threads of a job of which a run has one for each combination of these parts of the grid, and which needs so much
+    memory: on one machine its share of the cores, on a cluster `most`.
     """
     jobs = math.prod(len(getattr(GRID, part)) for part in parts)
 
     def threads(wildcards):
         if workflow.is_main_process and workflow.local_exec:
-            return max(1, min(most, workflow.cores // jobs))
+            return threads_of_job(
+                workflow.cores, jobs, memory(wildcards, 1), machine_memory()
+            )
         return most
 
     return threads

@@ -44,7 +44,7 @@ rule generate:
         f"{LOGS}/generate/{{topic}}/{{task}}/{{llm}}/{{shard}}.log",
     conda:
         "../../envs/whobenefits.yaml"
-    threads: share_of_cores("topics", "tasks", "llms")
+    threads: share_of_cores("topics", "tasks", "llms", memory=llm_memory)
     resources:
         mem_mb=llm_memory,
         runtime=grows(30 + 2 * CONFIG.generation.target_minutes),

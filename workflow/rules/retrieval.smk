@@ -30,7 +30,7 @@ rule build_index:
         f"{LOGS}/build_index/{POOL}/{{retriever}}.log",
     conda:
         "../../envs/whobenefits.yaml"
-    threads: share_of_cores("topics", "retrievers")
+    threads: share_of_cores("topics", "retrievers", memory=grows(8000))
     resources:
         mem_mb=grows(8000),
         runtime=grows(60),
@@ -43,6 +43,7 @@ rule build_index:
 use rule build_index as encode_corpus with:
     wildcard_constraints:
         retriever="|".join(map(re.escape, ENCODERS)) or "(?!)",
+    threads: share_of_cores("topics", "retrievers", memory=grows(12000))
     resources:
         mem_mb=grows(12000),
         runtime=grows(120),
@@ -69,7 +70,7 @@ rule retrieve:
         "retrieval"
     conda:
         "../../envs/whobenefits.yaml"
-    threads: share_of_cores("topics", "tasks", "retrievers", most=4)
+    threads: share_of_cores("topics", "tasks", "retrievers", memory=grows(6000), most=4)
     resources:
         mem_mb=grows(6000),
         runtime=grows(60),

@@ -102,8 +102,11 @@ function documentLine(record, task, llm, doc, [rank, utility, attribution]) {
     el("td", {}, showScore(answer)),
   );
 }
+function foundBy(task, llm, retriever) {
+  return (task.factors[llm] || {})[retriever] || {};
+}
 function documentsTable(record, task, llm, retriever) {
-  const found = Object.entries((task.factors[llm] || {})[retriever] || {}).sort(([, a], [, b]) => a[0] - b[0]);
+  const found = Object.entries(foundBy(task, llm, retriever)).sort(([, a], [, b]) => a[0] - b[0]);
   if (!found.length)
     return el("p", { class: "none" }, `${label("retriever", retriever)} found no document: the LLM answered alone.`);
   const heads = [
@@ -136,7 +139,9 @@ function showRecord(row, record) {
     [asked, wanted] = HALF[name];
   const host = byId("query-detail");
   if (!task) return host.replaceChildren(el("p", { class: "none" }, "This query has no such task."));
-  const answers = task.answers[llm] || {};
+  const answers = task.answers[llm] || {},
+    found = foundBy(task, llm, retriever),
+    together = `with the documents of ${label("retriever", retriever)}`;
   host.replaceChildren(
     el("h3", {}, el("bdi", {}, row.title)),
     el("p", { class: "tools" }, localPick("task", name), localPick("llm", llm), localPick("retriever", retriever)),
@@ -152,20 +157,11 @@ function showRecord(row, record) {
     answersTable(task, llm),
     documentsTable(record, task, llm, retriever),
     promptDetails(record, task, "llm", "the LLM alone", answers.llm),
-    promptDetails(
-      record,
-      task,
-      `rag ${retriever}`,
-      `with the documents of ${label("retriever", retriever)}`,
-      answers[`rag ${retriever}`],
-    ),
+    ...(Object.keys(found).length
+      ? [promptDetails(record, task, `rag ${retriever}`, together, answers[`rag ${retriever}`])]
+      : []),
     ...Object.keys(task.prompts)
-      .filter(
-        (place) =>
-          place.startsWith("doc ") &&
-          (task.factors[llm] || {})[retriever] &&
-          place.slice(4) in task.factors[llm][retriever],
-      )
+      .filter((place) => place.startsWith("doc ") && place.slice(4) in found)
       .map((place) =>
         promptDetails(record, task, place, `with "${record.documents[place.slice(4)].title}" alone`, answers[place]),
       ),
