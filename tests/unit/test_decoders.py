@@ -9,7 +9,8 @@ from whobenefits.generation.decoders import RepeatedDecoder, SharedDecoder, rows
 from whobenefits.generation.engine import Engine
 from whobenefits.generation.shared_prompt import ATTENTION
 
-PROMPTS = [list(range(5, 45)), [7], list(range(200, 220)), [50, 60, 70]]
+# The first three are kept together, and so are the last two.
+PROMPTS = [list(range(5, 45)), list(range(60, 95)), list(range(100, 138)), [7], list(range(200, 220)), [50, 60, 70], [9] * 3]
 BEAMS, STEPS = 3, 6
 
 
@@ -50,9 +51,10 @@ def test_each_beam_has_the_logits_of_its_own_text_whatever_it_descends_from(mode
     texts = [[list(prompt)] * BEAMS for prompt in PROMPTS]
     for step in range(STEPS):
         if step == 3:
-            # The second prompt is left behind.
-            texts = [texts[0], *texts[2:]]
-            decoder.keep(torch.tensor([0, 2, 3]))
+            # Left behind are one of three, one that was alone, and none of two.
+            left = [0, 2, 4, 5, 6]
+            texts = [texts[prompt] for prompt in left]
+            decoder.keep(torch.tensor(left))
         tokens = torch.randint(3, 250, (len(texts), BEAMS), generator=chance)
         parents = torch.randint(0, BEAMS, (len(texts), BEAMS), generator=chance)
         texts = [

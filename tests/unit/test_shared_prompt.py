@@ -1,7 +1,10 @@
+import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from whobenefits.generation import shared_prompt
-from whobenefits.generation.shared_prompt import BeamTree, SharedPromptLayer, shared_prompt_attention
+from whobenefits.generation.shared_prompt import ALIKE, BeamTree, Grove, SharedPromptLayer, alike, shared_prompt_attention
 
 
 def seen(tree, window=None):
@@ -42,14 +45,48 @@ def test_prompts_that_are_left_behind_take_their_places_along():
     assert seen(tree) == ["x...xx./x..x..x"]
 
 
+@pytest.mark.parametrize(
+    ("lengths", "groups"),
+    [
+        # 85 is the least that goes with 100.
+        ([100, 90, 85, 84, 72], [[0, 1, 2], [3, 4]]),
+        # The longest and the shortest count, whichever comes first; what is alike but apart stays apart.
+        ([90, 100, 86, 80, 100], [[0, 1, 2], [3], [4]]),
+        ([5], [[0]]),
+    ],
+)
+def test_prompts_are_kept_with_those_of_like_length(lengths, groups):
+    assert alike(lengths) == groups
+
+
+@given(st.lists(st.integers(1, 400), min_size=1, max_size=40))
+def test_most_places_of_a_group_are_filled_and_each_prompt_has_one(lengths):
+    groups = [[lengths[place] for place in group] for group in alike(lengths)]
+    assert [length for group in groups for length in group] == lengths
+    assert all(min(group) >= ALIKE * max(group) for group in groups)
+    # Of two groups side by side, the first of the second goes with the first group no more.
+    for group, after in zip(groups, groups[1:], strict=False):
+        assert min(*group, after[0]) < ALIKE * max(*group, after[0])
+
+
+def test_a_group_that_none_are_left_of_is_left_behind():
+    grove = Grove([100, 90, 50, 10, 10], 2, 4, torch.device("cpu"))
+    kept = grove.keep(torch.tensor([1, 3, 4]))
+    assert [None if own is None else own.tolist() for own in kept] == [[1], [], None]
+    assert [tree.lengths.tolist() for tree in grove.trees] == [[90], [10, 10]]
+    assert [part.tolist() for part in grove.split(torch.arange(6), 2)] == [[0, 1], [2, 3, 4, 5]]
+    grove.grow(torch.zeros(3, 2, dtype=torch.long))
+    assert grove.next_positions.tolist() == [90, 10, 10]
+
+
 def test_a_soft_cap_in_parts_is_the_same_as_at_once(monkeypatch):
     chance = torch.Generator().manual_seed(0)
     query, keys, values = (torch.randn(1, heads, 9, 4, generator=chance) for heads in (4, 2, 2))
 
     def attended():
-        tree = BeamTree([9], 1, 1, torch.device("cpu"))
-        tree.encode([0], [9])
-        layer, _ = SharedPromptLayer(tree).update(keys, values)
+        grove = Grove([9], 1, 1, torch.device("cpu"))
+        grove.encode([0], [9])
+        layer, _ = SharedPromptLayer(grove).update(keys, values)
         return shared_prompt_attention(None, query, layer, layer, None, 0.5, sliding_window=4, softcap=2.0)[0]
 
     whole = attended()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 from transformers import Cache, DynamicCache, PreTrainedModel
 
-from whobenefits.generation.shared_prompt import BeamTree, SharedPromptLayer
+from whobenefits.generation.shared_prompt import Grove, SharedPromptLayer
 
 # Tokens encoded at once: enough for full-speed products, and on a processor few enough for its cache.
 ENCODED_TOKENS = {"cpu": 1024, "cuda": 16384}
@@ -30,10 +30,10 @@ class SharedDecoder:
     """For architectures whose beams can share their prompt: see shared_prompt."""
 
     def __init__(self, model: PreTrainedModel, prompts: Sequence[Sequence[int]], beams: int, new_tokens: int) -> None:
-        self.model, self.prompts = model, prompts
-        self.tree = BeamTree([len(prompt) for prompt in prompts], beams, new_tokens, model.device)
+        self.model, self.prompts, self.beams = model, prompts, beams
+        self.grove = Grove([len(prompt) for prompt in prompts], beams, new_tokens, model.device)
         layers = model.config.get_text_config().num_hidden_layers
-        self.cache = Cache(layers=[SharedPromptLayer(self.tree) for _ in range(layers)])
+        self.cache = Cache(layers=[SharedPromptLayer(self.grove) for _ in range(layers)])
 
     def encode(self) -> Tensor:
         """See Decoder. Whole prompts side by side, as many at once as ENCODED_TOKENS allows."""
@@ -43,7 +43,7 @@ class SharedDecoder:
     def _encoded(self, row: Sequence[int]) -> Tensor:
         prompts = [self.prompts[i] for i in row]
         lengths = [len(prompt) for prompt in prompts]
-        self.tree.encode(row, lengths)
+        self.grove.encode(row, lengths)
         tokens = [token for prompt in prompts for token in prompt]
         positions = [place for length in lengths for place in range(length)]
         last = torch.tensor(lengths).cumsum(0) - 1
@@ -51,9 +51,9 @@ class SharedDecoder:
 
     def step(self, tokens: Tensor, parents: Tensor) -> Tensor:
         """See Decoder."""
-        self.tree.grow(parents)
-        position = self.tree.lengths + self.tree.steps - 1
-        return self._logits(tokens.reshape(-1, 1), position.repeat_interleave(self.tree.beams)[:, None], 1)[:, 0]
+        self.grove.grow(parents)
+        positions = self.grove.next_positions.repeat_interleave(self.beams)[:, None]
+        return self._logits(tokens.reshape(-1, 1), positions, 1)[:, 0]
 
     def _logits(self, tokens: Tensor, positions: Tensor, kept: int | Tensor) -> Tensor:
         device = self.model.device
@@ -64,9 +64,9 @@ class SharedDecoder:
 
     def keep(self, prompts: Tensor) -> None:
         """See Decoder."""
-        self.tree.keep(prompts)
+        kept = self.grove.keep(prompts)
         for layer in self.cache.layers:
-            layer.keep(prompts)
+            layer.keep(kept)
 
 
 def rows_of(lengths: Sequence[int], most: int) -> list[list[int]]:

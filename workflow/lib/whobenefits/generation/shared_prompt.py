@@ -4,10 +4,10 @@ A usual cache holds the prompt once for each beam, and each step of decoding cop
 and to reorder the beams. Here a prompt's tokens are stored once and the new tokens of its beams behind them, each where
 it was made. Which beam goes on from which is only a table of what each beam sees: its prompt, and its own past.
 
-Prompts are encoded side by side, as one long row without padding.
+Prompts are encoded side by side, as one long row without padding, and kept with those of like length.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 import torch
@@ -19,6 +19,8 @@ from transformers.cache_utils import CacheLayerMixin
 ATTENTION = "shared_prompt"
 # Architectures whose attention needs no more than a scale, a sliding window and a soft cap; each is tested.
 ARCHITECTURES = ("llama", "gemma2", "gemma3_text")
+# Prompts are kept together if none is shorter than this share of the first: most of the places are filled then.
+ALIKE = 0.85
 # Queries whose scores are held at once where there is no fused attention: with a soft cap.
 QUERIES = 512
 
@@ -27,14 +29,13 @@ class BeamTree:
     """Who sees what: of each of `beams` beams, which places of its prompt's cache.
 
     The places of a prompt are those of its tokens, as many for each as the longest has, and `beams` places for each of
-    up to `new_tokens` steps. `row` says, while prompts are encoded, which and where in the row they are.
+    up to `new_tokens` steps.
     """
 
     def __init__(self, lengths: Sequence[int], beams: int, new_tokens: int, device: torch.device) -> None:
         self.beams, self.room, self.steps = beams, max(lengths), 0
         self.places = self.room + beams * new_tokens
         self.lengths = torch.tensor(lengths, device=device)
-        self.row: list[tuple[int, slice]] = []
         at = torch.arange(self.room, device=device)
         later = torch.arange(new_tokens, device=device).repeat_interleave(beams)
         # The place of each token in its text, (prompts, places): behind a short prompt, places stay empty.
@@ -48,15 +49,8 @@ class BeamTree:
         """How many places have been filled."""
         return self.room + self.beams * self.steps
 
-    def encode(self, prompts: Sequence[int], lengths: Sequence[int]) -> None:
-        """Prompts of these lengths are encoded now, side by side in one row."""
-        parts = [slice(stop - length, stop) for stop, length in zip(accumulate(lengths), lengths, strict=True)]
-        self.row = list(zip(prompts, parts, strict=True))
-        self._masks.clear()
-
     def grow(self, parents: Tensor) -> None:
         """One more token for each beam: `parents`, (prompts, beams), are the beams that they go on from."""
-        self.row = []
         self.seen = self.seen.take_along_dim(parents[:, :, None], 1)
         own = torch.arange(self.beams, device=parents.device)
         self.seen[:, own, self.used + own] = True
@@ -78,28 +72,93 @@ class BeamTree:
             self._masks[key] = seen.to(device)[:, None].repeat_interleave(heads, 2)
         return self._masks[key]
 
+
+class Grove:
+    """The beam trees of a batch, one for each of its groups of like length.
+
+    `row` says, while prompts are encoded, of which tree and in it which prompts they are, and where in the row.
+    """
+
+    def __init__(self, lengths: Sequence[int], beams: int, new_tokens: int, device: torch.device) -> None:
+        groups = alike(lengths)
+        self.trees = [BeamTree([lengths[i] for i in group], beams, new_tokens, device) for group in groups]
+        self.row: list[tuple[int, int, slice]] = []
+        self._homes = [(tree, place) for tree, group in enumerate(groups) for place in range(len(group))]
+        self._causal: dict[tuple, Tensor] = {}
+
+    @property
+    def next_positions(self) -> Tensor:
+        """Of each prompt, where the newest tokens of its beams stand in their texts: (prompts,)."""
+        return torch.cat([tree.lengths + tree.steps - 1 for tree in self.trees])
+
+    def encode(self, prompts: Sequence[int], lengths: Sequence[int]) -> None:
+        """Prompts of these lengths are encoded now, side by side in one row."""
+        stops = zip(prompts, lengths, accumulate(lengths), strict=True)
+        self.row = [(*self._homes[prompt], slice(stop - length, stop)) for prompt, length, stop in stops]
+        self._causal.clear()
+
+    def grow(self, parents: Tensor) -> None:
+        """One more token for each beam: `parents`, (prompts, beams), are the beams that they go on from."""
+        self.row = []
+        self._causal.clear()
+        for tree, own in zip(self.trees, self.split(parents), strict=True):
+            tree.grow(own)
+
+    def split(self, of_prompts: Tensor, rows: int = 1) -> Sequence[Tensor]:
+        """What belongs to each tree, of a tensor with so many rows for each prompt."""
+        return of_prompts.split([rows * len(tree.lengths) for tree in self.trees])
+
+    def keep(self, prompts: Tensor) -> list[Tensor | None]:
+        """Only the prompts at these places stay. Their places in each tree so far, or None where all of its stay.
+
+        A tree that none are left of stays behind as well.
+        """
+        sizes = [len(tree.lengths) for tree in self.trees]
+        places = torch.zeros(sum(sizes), dtype=torch.bool, device=prompts.device)
+        places[prompts] = True
+        kept = [None if own.all() else own.nonzero()[:, 0] for own in places.split(sizes)]
+        for tree, own in zip(self.trees, kept, strict=True):
+            if own is not None:
+                tree.keep(own)
+        self.trees = [tree for tree in self.trees if len(tree.lengths)]
+        return kept
+
     def causal(self, length: int, window: int | None, device: torch.device) -> Tensor:
         """What each token of a prompt of this length sees: (tokens, tokens)."""
         key = (window, length, device)
-        if key not in self._masks:
+        if key not in self._causal:
             seen = torch.ones(length, length, dtype=torch.bool, device=device).tril_()
-            self._masks[key] = seen if window is None else seen.triu_(1 - window)
-        return self._masks[key]
+            self._causal[key] = seen if window is None else seen.triu_(1 - window)
+        return self._causal[key]
+
+
+def alike(lengths: Sequence[int]) -> list[list[int]]:
+    """The places of the lengths in groups that are one after the other, each of like length: see ALIKE."""
+    groups: list[list[int]] = []
+    shortest = longest = 0
+    for place, length in enumerate(lengths):
+        shortest, longest = min(shortest, length), max(longest, length)
+        if not groups or shortest < ALIKE * longest:
+            groups.append([])
+            shortest = longest = length
+        groups[-1].append(place)
+    return groups
 
 
 class SharedPromptLayer(CacheLayerMixin):
-    """The keys and values of one layer, each (prompts, heads, places, size)."""
+    """The keys and values of one layer, for each tree (prompts, heads, places, size)."""
 
-    def __init__(self, tree: BeamTree) -> None:
+    def __init__(self, grove: Grove) -> None:
         super().__init__()
-        self.tree = tree
+        self.grove = grove
 
     def lazy_initialization(self, key_states: Tensor, value_states: Tensor) -> None:
         """Make room where the layer is: those of a large model can be on several devices."""
         _, heads, _, size = key_states.shape
         # Zeros, because what stands in a place that is not seen is still multiplied by 0.
-        shape = (len(self.tree.lengths), heads, self.tree.places, size)
-        self.keys, self.values = key_states.new_zeros(shape), value_states.new_zeros(shape)
+        shapes = [(len(tree.lengths), heads, tree.places, size) for tree in self.grove.trees]
+        self.keys = [key_states.new_zeros(shape) for shape in shapes]
+        self.values = [value_states.new_zeros(shape) for shape in shapes]
         self.is_initialized = True
 
     def update(
@@ -109,31 +168,37 @@ class SharedPromptLayer(CacheLayerMixin):
         if not self.is_initialized:
             self.lazy_initialization(key_states, value_states)
         for stored, states in ((self.keys, key_states), (self.values, value_states)):
-            if self.tree.row:
-                for prompt, part in self.tree.row:
-                    stored[prompt, :, : part.stop - part.start] = states[0, :, part]
+            if self.grove.row:
+                for tree, prompt, part in self.grove.row:
+                    stored[tree][prompt, :, : part.stop - part.start] = states[0, :, part]
             else:
-                beams, _, size = self.tree.beams, *stored.shape[2:]
-                newest = slice(self.tree.used - beams, self.tree.used)
-                stored[:, :, newest] = states.view(-1, beams, states.shape[1], size).transpose(1, 2)
+                beams, _, size = self.grove.trees[0].beams, *stored[0].shape[2:]
+                newest = states.view(-1, beams, states.shape[1], size).transpose(1, 2)
+                for tree, own, new in zip(self.grove.trees, stored, self.grove.split(newest), strict=True):
+                    own[:, :, tree.used - beams : tree.used] = new
         return self, self
 
-    def keep(self, prompts: Tensor) -> None:
-        """Only the prompts at these places stay."""
-        self.keys = self.keys[prompts.to(self.keys.device)]
-        self.values = self.values[prompts.to(self.values.device)]
+    def keep(self, kept: Sequence[Tensor | None]) -> None:
+        """Only the prompts at these places of each tree stay: see Grove."""
+        for stored in (self.keys, self.values):
+            left = [x if own is None else x[own.to(x.device)] for x, own in zip(stored, kept, strict=True)]
+            stored[:] = [x for x in left if len(x)]
+
+    def parts(self) -> Iterator[tuple[BeamTree, Tensor, Tensor]]:
+        """Each tree with its keys and values."""
+        return zip(self.grove.trees, self.keys, self.values, strict=True)
 
     def get_seq_length(self) -> int:
-        """Places filled."""
-        return self.tree.used
+        """Places filled, where most are."""
+        return max(tree.used for tree in self.grove.trees)
 
     def get_mask_sizes(self, query_length: int) -> tuple[int, int]:
         """Places that a query can see, from the first one on."""
-        return self.tree.used, 0
+        return self.get_seq_length(), 0
 
     def get_max_length(self) -> int:
         """The most places that the layer has."""
-        return self.tree.places
+        return max(tree.places for tree in self.grove.trees)
 
 
 def shared_prompt_attention(
@@ -152,7 +217,7 @@ def shared_prompt_attention(
     Query: (1, heads, tokens of all prompts, size) or (beams of all prompts, heads, 1, size); what comes back has heads
     and tokens exchanged. Masks come from the layer, not from `attention_mask`.
     """
-    part = _of_prompts if key.tree.row else _of_beams
+    part = _of_prompts if key.grove.row else _of_beams
     return part(query, key, scaling, sliding_window, softcap), None
 
 
@@ -160,11 +225,11 @@ def _of_prompts(
     query: Tensor, layer: SharedPromptLayer, scaling: float, window: int | None, softcap: float | None
 ) -> Tensor:
     output = torch.empty_like(query.transpose(1, 2))
-    for prompt, part in layer.tree.row:
+    for tree, prompt, part in layer.grove.row:
         length = part.stop - part.start
-        keys, values = layer.keys[prompt, None, :, :length], layer.values[prompt, None, :, :length]
+        keys, values = (stored[tree][prompt, None, :, :length] for stored in (layer.keys, layer.values))
         limited = softcap is not None or (window is not None and window < length)
-        mask = layer.tree.causal(length, window, query.device) if limited else None
+        mask = layer.grove.causal(length, window, query.device) if limited else None
         output[:, part] = _attention(query[:, :, part], keys, values, mask, scaling, softcap).transpose(1, 2)
     return output
 
@@ -172,14 +237,18 @@ def _of_prompts(
 def _of_beams(
     query: Tensor, layer: SharedPromptLayer, scaling: float, window: int | None, softcap: float | None
 ) -> Tensor:
-    rows, heads, _, size = query.shape
-    prompts, groups = layer.keys.shape[:2]
-    beams, shared = rows // prompts, heads // groups
-    # The queries of a prompt's beams, and of the heads that share their keys, side by side as if they were tokens.
-    joint = query.view(prompts, beams, groups, shared, size).transpose(1, 2).reshape(prompts, groups, -1, size)
-    keys, values = (stored[:, :, : layer.tree.used] for stored in (layer.keys, layer.values))
-    attended = _attention(joint, keys, values, layer.tree.mask(window, shared, query.device), scaling, softcap)
-    return attended.view(prompts, groups, beams, shared, size).transpose(1, 2).reshape(rows, 1, heads, size)
+    _, heads, _, size = query.shape
+    beams = layer.grove.trees[0].beams
+    attended = []
+    for (tree, keys, values), own in zip(layer.parts(), layer.grove.split(query, beams), strict=True):
+        prompts, groups = keys.shape[:2]
+        shared = heads // groups
+        # The queries of a prompt's beams, and of the heads that share their keys, side by side as if they were tokens.
+        joint = own.view(prompts, beams, groups, shared, size).transpose(1, 2).reshape(prompts, groups, -1, size)
+        seen, mask = slice(tree.used), tree.mask(window, shared, query.device)
+        some = _attention(joint, keys[:, :, seen], values[:, :, seen], mask, scaling, softcap)
+        attended.append(some.view(prompts, groups, beams, shared, size).transpose(1, 2).reshape(-1, 1, heads, size))
+    return torch.cat(attended)
 
 
 def _attention(
