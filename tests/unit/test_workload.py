@@ -3,7 +3,7 @@ from settings import SETTINGS, changed
 
 from whobenefits.config import checked_config
 from whobenefits.devices import Device
-from whobenefits.workload import Load, prompt_loads, query_bound, seconds, shard_count
+from whobenefits.workload import Load, prompt_loads, query_bound, relative_work, seconds, shard_count
 
 
 def config(path=None, value=None):
@@ -54,3 +54,20 @@ def test_the_shards_follow_from_the_target_time_and_never_outnumber_the_queries(
     assert shard_count(config("llms.small.billion_parameters", 1e6), "title", "small") == 4
     assert shard_count(config("llms.small.shards", 3), "title", "small") == 3
     assert shard_count(config("llms.small.shards", 9), "title", "small") == 4
+
+
+def test_the_work_of_a_job_is_worked_out_by_hand_relative_to_the_most():
+    # 4 queries, k = 3 and 2 retrievers: 4 prompts without documents, 8 with 3 and 24 with one, so 36 with 48 documents of
+    # 3 words and 100. The query has 3 words or 100; new tokens are 8 in each of 2 beams, or 6 in each of 4.
+    article = 36 * (60 + 1.35 * 3 + 2 * 8) + 48 * 1.35 * 103
+    title = 36 * (60 + 1.35 * 100 + 4 * 6) + 48 * 1.35 * 103
+    assert relative_work(config(), "title", "small") == 1
+    assert relative_work(config(), "article", "small") == pytest.approx(article / title)
+
+
+def test_a_larger_model_has_more_work():
+    small = SETTINGS["llms"]["small"]
+    llms = {"small": small, "large": small | {"label": "Large", "billion_parameters": 4.0}}
+    two = checked_config(changed("llms", llms) | {"grid": SETTINGS["grid"] | {"llms": ["small", "large"]}}, "mine.yaml")
+    assert relative_work(two, "title", "large") == 1
+    assert relative_work(two, "title", "small") == 0.25

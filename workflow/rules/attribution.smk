@@ -18,6 +18,7 @@ if BY_LLM:
             attributions=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/attributions.parquet",
         log:
             f"{LOGS}/attribute/{{topic}}/{{task}}/{{llm}}.log",
+        priority: longest_first
         group:
             "attribution"
         conda:

@@ -11,7 +11,7 @@ from whobenefits.describe import about_of, grid_categories, labels_of
 from whobenefits.errors import ConfigError
 from whobenefits.generation.kinds import SETTINGS
 from whobenefits.settings.dataset import TREC_FILES
-from whobenefits.workload import shard_count
+from whobenefits.workload import relative_work, shard_count
 
 try:
     CONFIG = checked_config(config, ", ".join(map(str, workflow.configfiles)))
@@ -84,6 +84,11 @@ def share_of_cores(*parts, memory, most=8):
 def llm_memory(wildcards, attempt):
     """Main memory in MB to load an LLM: its weights in two bytes each, half as much again, and what Python needs."""
     return attempt * (4000 + int(3000 * CONFIG.llms[wildcards.llm].billion_parameters))
+
+
+def longest_first(wildcards):
+    """The priority of a job of an LLM: above that of other jobs, and the longer it takes, the higher."""
+    return relative_work(CONFIG, wildcards.task, wildcards.llm)
 
 
 def shards(wildcards):

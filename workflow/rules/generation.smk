@@ -42,6 +42,7 @@ rule generate:
         answers=f"{RESULTS}/{{topic}}/{{task}}/{{llm}}/shards/{{shard}}.parquet",
     log:
         f"{LOGS}/generate/{{topic}}/{{task}}/{{llm}}/{{shard}}.log",
+    priority: longest_first
     conda:
         "../../envs/whobenefits.yaml"
     threads: share_of_cores("topics", "tasks", "llms", memory=llm_memory)

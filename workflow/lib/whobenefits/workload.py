@@ -84,3 +84,19 @@ def shard_count(config: Config, task: str, llm: str) -> int:
     loads = prompt_loads(config, task, queries).values()
     total = sum(seconds(load, model, DEVICES[config.generation.device]) for load in loads)
     return min(queries, max(1, ceil(total / 60 / config.generation.target_minutes)))
+
+
+def relative_work(config: Config, task: str, llm: str) -> float:
+    """How much an LLM has to multiply for a topic and task, of the most in the grid: above 0 to 1.
+
+    It says which jobs take longest: those are best begun first.
+    """
+    works = {(t, name): _operations(config, t, name) for t in config.grid.tasks for name in config.grid.llms}
+    return works[task, llm] / max(works.values())
+
+
+def _operations(config: Config, task: str, llm: str) -> float:
+    """Each token of a prompt passes through the model once, and a new one in each beam."""
+    loads, beams = prompt_loads(config, task, query_bound(config)).values(), config.tasks[task].beams
+    tokens = sum(load.prompts * (load.tokens + beams * load.new_tokens) for load in loads)
+    return 2e9 * config.llms[llm].billion_parameters * tokens

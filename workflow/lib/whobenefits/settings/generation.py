@@ -31,7 +31,7 @@ class Llm(Settings):
     )
     billion_parameters: Annotated[float, Field(gt=0)] = Field(
         1.0,
-        description="Size of the model, 8.03 for 8.03 billion: for the estimate, the shards and the memory asked for.",
+        description="Size of the model, 8.03 for 8.03 billion: for the estimate, the shards, the memory asked for, and which jobs begin first.",
     )
     shards: Positive | None = Field(
         None,
