@@ -20,7 +20,7 @@ ATTENTION = "shared_prompt"
 # Architectures whose attention needs no more than a scale, a sliding window and a soft cap; each is tested.
 ARCHITECTURES = ("llama", "gemma2", "gemma3_text")
 # Prompts are kept together if none is shorter than this share of the first: most of the places are filled then.
-ALIKE = 0.85
+ALIKE = 0.75
 # Queries whose scores are held at once where there is no fused attention: with a soft cap.
 QUERIES = 512
 
@@ -104,9 +104,9 @@ class Grove:
         for tree, own in zip(self.trees, self.split(parents), strict=True):
             tree.grow(own)
 
-    def split(self, of_prompts: Tensor, rows: int = 1) -> Sequence[Tensor]:
-        """What belongs to each tree, of a tensor with so many rows for each prompt."""
-        return of_prompts.split([rows * len(tree.lengths) for tree in self.trees])
+    def split(self, of_prompts: Tensor) -> Sequence[Tensor]:
+        """What belongs to each tree, of a tensor with a row for each prompt."""
+        return of_prompts.split([len(tree.lengths) for tree in self.trees])
 
     def keep(self, prompts: Tensor) -> list[Tensor | None]:
         """Only the prompts at these places stay. Their places in each tree so far, or None where all of its stay.
@@ -237,18 +237,17 @@ def _of_prompts(
 def _of_beams(
     query: Tensor, layer: SharedPromptLayer, scaling: float, window: int | None, softcap: float | None
 ) -> Tensor:
-    _, heads, _, size = query.shape
-    beams = layer.grove.trees[0].beams
+    rows, heads, _, size = query.shape
+    beams, groups = layer.grove.trees[0].beams, layer.keys[0].shape[1]
+    shared = heads // groups
+    # The queries of a prompt's beams, and of the heads that share their keys, side by side as if they were tokens.
+    joint = query.view(-1, beams, groups, shared, size).transpose(1, 2).reshape(-1, groups, beams * shared, size)
     attended = []
-    for (tree, keys, values), own in zip(layer.parts(), layer.grove.split(query, beams), strict=True):
-        prompts, groups = keys.shape[:2]
-        shared = heads // groups
-        # The queries of a prompt's beams, and of the heads that share their keys, side by side as if they were tokens.
-        joint = own.view(prompts, beams, groups, shared, size).transpose(1, 2).reshape(prompts, groups, -1, size)
+    for (tree, keys, values), own in zip(layer.parts(), layer.grove.split(joint), strict=True):
         seen, mask = slice(tree.used), tree.mask(window, shared, query.device)
-        some = _attention(joint, keys[:, :, seen], values[:, :, seen], mask, scaling, softcap)
-        attended.append(some.view(prompts, groups, beams, shared, size).transpose(1, 2).reshape(-1, 1, heads, size))
-    return torch.cat(attended)
+        attended.append(_attention(own, keys[:, :, seen], values[:, :, seen], mask, scaling, softcap))
+    together = torch.cat(attended).view(-1, groups, beams, shared, size)
+    return together.transpose(1, 2).reshape(rows, 1, heads, size)
 
 
 def _attention(
