@@ -5,12 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whobenefits.generation import decoders
-from whobenefits.generation.decoders import RepeatedDecoder, SharedDecoder, rows_of
+from whobenefits.generation.decoders import BEGINNING, RepeatedDecoder, SharedDecoder, beginnings, rows_of
 from whobenefits.generation.engine import Engine
 from whobenefits.generation.shared_prompt import ATTENTION
 
-# The first three are kept together, and so are the last two.
-PROMPTS = [list(range(5, 45)), list(range(60, 95)), list(range(100, 138)), [7], list(range(200, 220)), [50, 60, 70], [9] * 3]
+# The first three are kept together, and so are the last two. The third begins as the first, the fifth is a beginning of
+# the second, and the last of another; that of the sixth is too short to be shared.
+LONG = list(range(60, 95))
+PROMPTS = [list(range(5, 45)), LONG, [*range(5, 30), *range(100, 113)], [7], LONG[:20], LONG[:2] + [9], [7, 8, 9]]
 BEAMS, STEPS = 3, 6
 
 
@@ -73,3 +75,39 @@ def test_prompts_are_encoded_in_their_order_as_many_at_once_as_allowed(lengths, 
     totals = [sum(lengths[place] for place in row) for row in rows]
     assert all(total <= most or len(row) == 1 for total, row in zip(totals, rows, strict=True))
     assert all(total + lengths[after[0]] > most for total, after in zip(totals, rows[1:], strict=False))
+
+
+def test_what_each_prompt_has_from_the_one_before_it():
+    common = list(range(100, 100 + BEGINNING))
+    # In order: common - 1, its whole self again, with one more, with two more of which one is the same, and another start.
+    prompts = [[*common, 5, 7], [200], [*common, 5], common, list(common)]
+    order, known = beginnings(prompts)
+    assert order == [3, 4, 2, 0, 1]
+    # Of the second all but the last token, which is one too few; of the others all that is the same.
+    assert known == [0, 0, BEGINNING, BEGINNING + 1, 0]
+
+
+@given(st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=40), min_size=1, max_size=12))
+def test_a_beginning_is_shared_with_a_prompt_before_and_never_the_whole(prompts):
+    order, known = beginnings(prompts)
+    assert sorted(order) == list(range(len(prompts)))
+    assert known[0] == 0
+    for before, place, count in zip(order, order[1:], known[1:], strict=False):
+        assert prompts[before][:count] == prompts[place][:count]
+        assert count < len(prompts[place])
+        assert count == 0 or count >= BEGINNING
+
+
+@torch.inference_mode()
+def test_a_beginning_that_is_known_is_not_encoded_again(model, monkeypatch):
+    if model.config.model_type == "gpt2":
+        pytest.skip("its beams cannot share a prompt")
+    seen = []
+    own = SharedDecoder._logits
+    monkeypatch.setattr(
+        SharedDecoder, "_logits", lambda self, tokens, *rest: seen.append(tokens.numel()) or own(self, tokens, *rest)
+    )
+    monkeypatch.setattr(model.config, "_attn_implementation", ATTENTION)
+    SharedDecoder(model, PROMPTS, BEAMS, STEPS).encode()
+    # 40; 13 after 25 known; 20; 15 after 20 known; 1, 3 and 3.
+    assert sum(seen) == 40 + 13 + 20 + 15 + 1 + 3 + 3

@@ -1,4 +1,5 @@
 from contextlib import contextmanager
+from math import ceil
 
 import pytest
 import tiny
@@ -12,6 +13,7 @@ from whobenefits.generation import engine as engine_module
 from whobenefits.generation.engine import Decoding, Engine, batches, free_bytes
 from whobenefits.generation.memory import peak_bytes, shape_of
 from whobenefits.generation.prompts import Prompt
+from whobenefits.generation.shared_prompt import ALIKE
 from whobenefits.generation.stopping import PATTERNS, LineEnd, line_flags, trimmed
 
 PROMPTS = [
@@ -140,42 +142,72 @@ def test_one_prompt_that_does_not_fit_into_memory_is_an_error_with_the_sizes_and
 
 @pytest.mark.parametrize("prompts", [1, 2, 4])
 def test_where_a_gpu_has_little_free_memory_batches_are_what_fits(engine, monkeypatch, prompts):
-    decoding = Decoding("article", 2, 6, "none")
-    longest = max(len(prompt.tokens) for prompt in prompts_of(engine))
+    decoding, lengths = Decoding("article", 2, 6, "none"), [len(prompt.tokens) for prompt in prompts_of(engine)]
     encoded, logits = 10, 1000
     monkeypatch.setitem(engine_module.ENCODED_TOKENS, "cpu", encoded)
     monkeypatch.setattr(engine_module, "logits_at_once", lambda device: logits)
     repeats = 1 if engine.shares_prompts else 2
     shape = shape_of(engine.model.config, torch.float32)
-    needed = peak_bytes(shape, prompts * repeats, longest, 2 // repeats, 6, encoded, logits)
-    monkeypatch.setattr(engine_module, "free_bytes", lambda model: needed / engine_module.SAFE + 1)
-    first = next(engine.answers(prompts_of(engine), decoding, 100_000))
-    assert len(first) == prompts
+
+    def needed(lengths):
+        rooms = ceil(sum(lengths) / ALIKE) if engine.shares_prompts else 2 * len(lengths) * max(lengths)
+        return peak_bytes(shape, repeats * len(lengths), max(lengths), rooms, 2 // repeats, 6, encoded, logits)
+
+    # As much as so many of the longest need.
+    room = needed(sorted(lengths)[-prompts:])
+    monkeypatch.setattr(engine_module, "free_bytes", lambda model: room / engine_module.SAFE + 1)
+    made = [[lengths[place] for place in batch] for batch in engine.answers(prompts_of(engine), decoding, 100_000)]
+    assert sorted(length for batch in made for length in batch) == sorted(lengths)
+    assert all(needed(batch) <= room for batch in made)
+    assert max(len(batch) for batch in made) >= prompts
 
 
 def test_on_a_processor_only_the_budget_limits_a_batch(engine):
     assert free_bytes(engine.model) is None
 
 
+def texts(*lengths):
+    """Prompts of these lengths that begin with their number."""
+    return [(number, *[0] * (length - 1)) for number, length in enumerate(lengths)]
+
+
 def test_batches_go_from_long_to_short_under_the_budget():
     # new tokens 2, budget 24: [10, 9] -> 2 x (10 + 2) = 24; a third would make 36. [3, 3, 1] -> 3 x (3 + 2) = 15.
-    assert batches([3, 10, 1, 9, 3], 2, 24) == [[1, 3], [0, 4, 2]]
+    assert batches(texts(3, 10, 1, 9, 3), 2, 24, shared=False) == [[1, 3], [0, 4, 2]]
+
+
+def test_where_beginnings_are_shared_those_that_begin_alike_go_together_and_no_padding_counts():
+    prompts = [(5, 5), (1, 2, 3, 4), (5, 5, 5, 5, 5), (1, 2), (1, 2, 3)]
+    # In order: (1, 2), (1, 2, 3), (1, 2, 3, 4), (5, 5), (5, 5, 5, 5, 5). New tokens 1, budget 12: 9 + 3 = 12, then 7 + 2.
+    assert batches(prompts, 1, 12, shared=True) == [[2, 0], [1, 4, 3]]
+    assert batches(prompts, 1, 11, shared=True) == [[2], [1, 0], [4, 3]]
 
 
 def test_batches_hold_what_is_thought_to_fit():
     # At most 20 tokens, padding included: [9, 8] = 18; then [7, 1] = 14, with [1] 21.
-    fits = lambda prompts, tokens: prompts * tokens <= 20  # noqa: E731
-    assert batches([9, 8, 7, 1, 1], 2, 1000, fits) == [[0, 1], [2, 3], [4]]
-    assert batches([30, 30], 2, 1000, fits) == [[0], [1]]
+    fits = lambda prompts, longest, total: total <= 20  # noqa: E731
+    assert batches(texts(9, 8, 7, 1, 1), 2, 1000, False, fits) == [[0, 1], [2, 3], [4]]
+    assert batches(texts(30, 30), 2, 1000, False, fits) == [[0], [1]]
+    # No padding: 9 + 8 = 17, then 7 + 1 + 1.
+    assert batches(texts(9, 8, 7, 1, 1), 2, 1000, True, fits) == [[0, 1], [2, 3, 4]]
 
 
 def test_a_prompt_larger_than_the_budget_goes_alone():
-    assert batches([50, 1], 5, 20) == [[0], [1]]
+    assert batches(texts(50, 1), 5, 20, shared=False) == batches(texts(50, 1), 5, 20, shared=True) == [[0], [1]]
 
 
-@given(st.lists(st.integers(1, 300), max_size=50), st.integers(1, 64), st.integers(1, 2000))
-def test_each_prompt_is_in_one_batch_and_each_batch_of_several_keeps_the_budget(lengths, new, budget):
-    made = batches(lengths, new, budget)
-    assert sorted(i for batch in made for i in batch) == list(range(len(lengths)))
-    for batch in made:
-        assert len(batch) == 1 or len(batch) * (max(lengths[i] for i in batch) + new) <= budget
+@given(
+    prompts=st.lists(st.lists(st.integers(0, 1), min_size=1, max_size=60).map(tuple), max_size=50),
+    new=st.integers(1, 64),
+    budget=st.integers(1, 2000),
+    shared=st.booleans(),
+)
+def test_each_prompt_is_in_one_batch_and_each_batch_of_several_keeps_the_budget(prompts, new, budget, shared):
+    made = batches(prompts, new, budget, shared)
+    assert sorted(i for batch in made for i in batch) == list(range(len(prompts)))
+    lengths = [[len(prompts[i]) for i in batch] for batch in made]
+    assert [batch[0] for batch in lengths] == sorted(map(max, lengths), reverse=True)
+    for batch in lengths:
+        assert batch == sorted(batch, reverse=True)
+        total = sum(batch) if shared else len(batch) * max(batch)
+        assert len(batch) == 1 or total + len(batch) * new <= budget

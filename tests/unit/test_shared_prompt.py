@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whobenefits.generation import shared_prompt
-from whobenefits.generation.shared_prompt import ALIKE, BeamTree, Grove, SharedPromptLayer, alike, shared_prompt_attention
+from whobenefits.generation.shared_prompt import (
+    ALIKE,
+    BeamTree,
+    Grove,
+    SharedPromptLayer,
+    alike,
+    shared_prompt_attention,
+)
 
 
 def seen(tree, window=None):
@@ -85,7 +92,7 @@ def test_a_soft_cap_in_parts_is_the_same_as_at_once(monkeypatch):
 
     def attended():
         grove = Grove([9], 1, 1, torch.device("cpu"))
-        grove.encode([0], [9])
+        grove.encode([0], [9], [0], [0])
         layer, _ = SharedPromptLayer(grove).update(keys, values)
         return shared_prompt_attention(None, query, layer, layer, None, 0.5, sliding_window=4, softcap=2.0)[0]
 

@@ -28,6 +28,9 @@ ENCODERS = [
     name for name in GRID.retrievers if hasattr(CONFIG.retrievers[name], "model")
 ]
 
+# The priority of jobs that the LLMs wait for: above theirs, so that the longest of them can begin first.
+BEFORE_LLMS = 2
+
 
 wildcard_constraints:
     topic="|".join(map(re.escape, GRID.topics)),
@@ -87,7 +90,7 @@ def llm_memory(wildcards, attempt):
 
 
 def longest_first(wildcards):
-    """The priority of a job of an LLM: above that of other jobs, and the longer it takes, the higher."""
+    """The priority of a job of an LLM, 0 to 1: the longer it takes, the higher. What comes after has none."""
     return relative_work(CONFIG, wildcards.task, wildcards.llm)
 
 

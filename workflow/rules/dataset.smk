@@ -11,6 +11,7 @@ rule prepare_dataset:
         summary=f"{RESULTS}/{{topic}}/dataset.csv",
     log:
         f"{LOGS}/prepare_dataset/{{topic}}.log",
+    priority: BEFORE_LLMS
     conda:
         "../../envs/whobenefits.yaml"
     resources:

@@ -16,6 +16,7 @@ rule plan_requests:
         requests=f"{RESULTS}/{{topic}}/{{task}}/requests.parquet",
     log:
         f"{LOGS}/plan_requests/{{topic}}/{{task}}.log",
+    priority: BEFORE_LLMS
     group:
         "retrieval"
     conda:

@@ -8,6 +8,7 @@ rule unite_topics:
         groups=f"{RESULTS}/_union/groups.parquet",
     log:
         f"{LOGS}/unite_topics.log",
+    priority: BEFORE_LLMS
     conda:
         "../../envs/whobenefits.yaml"
     resources:
@@ -28,6 +29,7 @@ rule build_index:
         index=directory(f"{RESULTS}/{POOL}/index/{{retriever}}"),
     log:
         f"{LOGS}/build_index/{POOL}/{{retriever}}.log",
+    priority: BEFORE_LLMS
     conda:
         "../../envs/whobenefits.yaml"
     threads: share_of_cores("topics", "retrievers", memory=grows(8000))
@@ -43,6 +45,7 @@ rule build_index:
 use rule build_index as encode_corpus with:
     wildcard_constraints:
         retriever="|".join(map(re.escape, ENCODERS)) or "(?!)",
+    priority: BEFORE_LLMS
     threads: share_of_cores("topics", "retrievers", memory=grows(12000))
     resources:
         mem_mb=grows(12000),
@@ -66,6 +69,7 @@ rule retrieve:
         trec=f"{RESULTS}/{{topic}}/{{task}}/runs/{{retriever}}.trec",
     log:
         f"{LOGS}/retrieve/{{topic}}/{{task}}/{{retriever}}.log",
+    priority: BEFORE_LLMS
     group:
         "retrieval"
     conda:

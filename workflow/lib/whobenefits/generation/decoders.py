@@ -1,6 +1,7 @@
 """How a model goes on with the beams of a batch of prompts: encoded once, then one token at a time."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Protocol
 
 import torch
@@ -11,6 +12,9 @@ from whobenefits.generation.shared_prompt import Grove, SharedPromptLayer
 
 # Tokens encoded at once: enough for full-speed products, and on a processor few enough for its cache.
 ENCODED_TOKENS = {"cpu": 1024, "cuda": 16384}
+
+# A common beginning of fewer tokens is encoded again: to look for it in the row of another prompt costs as much.
+BEGINNING = 16
 
 
 class Decoder(Protocol):
@@ -36,17 +40,25 @@ class SharedDecoder:
         self.cache = Cache(layers=[SharedPromptLayer(self.grove) for _ in range(layers)])
 
     def encode(self) -> Tensor:
-        """See Decoder. Whole prompts side by side, as many at once as ENCODED_TOKENS allows."""
-        rows = rows_of([len(prompt) for prompt in self.prompts], ENCODED_TOKENS[self.model.device.type])
-        return torch.cat([self._encoded(row) for row in rows])
+        """See Decoder. Whole prompts side by side, as many at once as ENCODED_TOKENS allows; each beginning once."""
+        order, known = beginnings(self.prompts)
+        sizes = [len(self.prompts[prompt]) - first for prompt, first in zip(order, known, strict=True)]
+        logits: Tensor | None = None
+        for row in rows_of(sizes, ENCODED_TOKENS[self.model.device.type]):
+            prompts = [order[place] for place in row]
+            # What the first one of all has from the one before it is nothing.
+            before = [order[max(place - 1, 0)] for place in row]
+            part = self._encoded(prompts, [sizes[i] for i in row], [known[i] for i in row], before)
+            logits = part.new_empty(len(order), part.shape[1]) if logits is None else logits
+            logits[prompts] = part
+        return logits
 
-    def _encoded(self, row: Sequence[int]) -> Tensor:
-        prompts = [self.prompts[i] for i in row]
-        lengths = [len(prompt) for prompt in prompts]
-        self.grove.encode(row, lengths)
-        tokens = [token for prompt in prompts for token in prompt]
-        positions = [place for length in lengths for place in range(length)]
-        last = torch.tensor(lengths).cumsum(0) - 1
+    def _encoded(self, prompts: list[int], sizes: list[int], known: list[int], before: list[int]) -> Tensor:
+        self.grove.encode(prompts, sizes, known, before)
+        firsts = list(zip(prompts, known, strict=True))
+        tokens = [token for prompt, first in firsts for token in self.prompts[prompt][first:]]
+        positions = [place for prompt, first in firsts for place in range(first, len(self.prompts[prompt]))]
+        last = torch.tensor(sizes).cumsum(0) - 1
         return self._logits(torch.tensor([tokens]), torch.tensor([positions]), last.to(self.model.device))[0]
 
     def step(self, tokens: Tensor, parents: Tensor) -> Tensor:
@@ -67,6 +79,21 @@ class SharedDecoder:
         kept = self.grove.keep(prompts)
         for layer in self.cache.layers:
             layer.keep(kept)
+
+
+def beginnings(prompts: Sequence[Sequence[int]]) -> tuple[list[int], list[int]]:
+    """The places of the prompts in the order of their tokens, and how many first tokens of each are those of the one before.
+
+    The last token of a prompt is never among them, since what comes after it is asked for; fewer than BEGINNING are none.
+    """
+    order = sorted(range(len(prompts)), key=lambda place: prompts[place])
+    common = [_common(prompts[a], prompts[b]) for a, b in pairwise(order)]
+    return order, [0, *(count if count >= BEGINNING else 0 for count in common)]
+
+
+def _common(before: Sequence[int], prompt: Sequence[int]) -> int:
+    most = min(len(before), len(prompt) - 1)
+    return next((place for place in range(most) if before[place] != prompt[place]), most)
 
 
 def rows_of(lengths: Sequence[int], most: int) -> list[list[int]]:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 
 import torch
@@ -15,7 +16,7 @@ from whobenefits.generation.loading import GIGABYTE, load_model, load_tokenizer,
 from whobenefits.generation.memory import peak_bytes, shape_of
 from whobenefits.generation.processor import made_quicker
 from whobenefits.generation.prompts import Prompt
-from whobenefits.generation.shared_prompt import ARCHITECTURES, ATTENTION
+from whobenefits.generation.shared_prompt import ALIKE, ARCHITECTURES, ATTENTION
 from whobenefits.generation.stopping import StopRule, stop_rule, trimmed
 
 # Raised when the engine answers otherwise than before, so that what is in the store is generated again.
@@ -24,6 +25,10 @@ VERSION = 2
 IDLE = 0.125
 # The part of a GPU's free memory that a batch may be thought to need: the allocator wastes some.
 SAFE = 0.85
+
+
+# Of so many prompts, the longest of so many tokens, with so many in all.
+Fits = Callable[[int, int, int], bool]
 
 
 @dataclass(frozen=True)
@@ -61,12 +66,11 @@ class Engine:
     def answers(self, prompts: Sequence[Prompt], decoding: Decoding, batch_tokens: int) -> Iterator[dict[int, Answer]]:
         """The answers, batch by batch, by the prompts' positions.
 
-        Prompts of like length go together, the longest first, so that a batch that does not fit into memory shows
-        at once; it is halved then. A batch has at most `batch_tokens` tokens, or one prompt; on a GPU also no more
-        than are thought to fit into its free memory.
+        A batch has at most `batch_tokens` tokens, or one prompt; on a GPU also no more than are thought to fit into its
+        free memory. The longest come first, so that what does not fit into memory shows at once; it is halved then.
         """
-        lengths = [len(prompt.tokens) for prompt in prompts]
-        waiting = batches(lengths, decoding.max_new_tokens, batch_tokens, self._fits(decoding))
+        texts, new = [prompt.tokens for prompt in prompts], decoding.max_new_tokens
+        waiting = batches(texts, new, batch_tokens, self.shares_prompts, self._fits(decoding))
         while waiting:
             batch = waiting.pop(0)
             try:
@@ -81,14 +85,20 @@ class Engine:
                 continue
             yield dict(zip(batch, answers, strict=True))
 
-    def _fits(self, decoding: Decoding) -> Callable[[int, int], bool]:
-        """Whether so many prompts of so many tokens are thought to fit into memory; on a processor they always are."""
+    def _fits(self, decoding: Decoding) -> Fits:
+        """Whether a batch is thought to fit into memory: on a processor it always is."""
         if (room := free_bytes(self.model)) is None:
-            return lambda prompts, tokens: True
+            return lambda prompts, longest, total: True
         shape, at_once = shape_of(self.model.config, self.dtype), logits_at_once(self.device)
-        encoded, repeats = ENCODED_TOKENS[self.device.type], 1 if self.shares_prompts else decoding.beams
-        rest = (decoding.beams // repeats, decoding.max_new_tokens, encoded, at_once)
-        return lambda prompts, tokens: peak_bytes(shape, prompts * repeats, tokens, *rest) <= SAFE * room
+        encoded, beams, new = ENCODED_TOKENS[self.device.type], decoding.beams, decoding.max_new_tokens
+        # Empty places count: of a group of like length, or beside beams that are prompts of their own.
+        repeats, spread = (1, ALIKE) if self.shares_prompts else (beams, 1)
+
+        def fits(prompts: int, longest: int, total: int) -> bool:
+            rows, places = prompts * repeats, ceil(total * repeats / spread)
+            return peak_bytes(shape, rows, longest, places, beams // repeats, new, encoded, at_once) <= SAFE * room
+
+        return fits
 
     def _too_long(self, tokens: int, decoding: Decoding) -> str:
         size = self.model.get_memory_footprint() / GIGABYTE
@@ -162,22 +172,31 @@ def free_bytes(model: PreTrainedModel) -> int | None:
 
 
 def batches(
-    lengths: Sequence[int],
+    prompts: Sequence[Sequence[int]],
     new_tokens: int,
     budget: int,
-    fits: Callable[[int, int], bool] = lambda prompts, tokens: True,
+    shared: bool,
+    fits: Fits = lambda prompts, longest, total: True,
 ) -> list[list[int]]:
-    """Positions of the prompts in batches of like length, longest first.
+    """Places of the prompts in batches, the batch with the longest first, and in each the longest first.
 
-    A batch of n prompts, the longest of m tokens, has n x (m + new_tokens) <= budget and fits(n, m), or n = 1. Prompts
-    of one length keep their order, so that the batches depend on nothing but the lengths and what fits.
+    Where beginnings are `shared`, prompts that begin alike go together; a batch of n prompts with m tokens in all has
+    m + n x new_tokens <= budget. Otherwise those of like length go together, and m counts n times the longest. In any
+    case fits(n, longest, m), or n = 1. The batches depend on nothing but the prompts and what fits.
     """
-    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    lengths = [len(prompt) for prompt in prompts]
+    order = sorted(range(len(prompts)), key=lambda i: prompts[i] if shared else -lengths[i])
     made: list[list[int]] = []
+    longest = total = 0
     for i in order:
-        more, longest = (len(made[-1]) + 1, lengths[made[-1][0]]) if made else (1, 0)
-        if made and more * (longest + new_tokens) <= budget and fits(more, longest):
+        more = len(made[-1]) + 1 if made else 1
+        longest = max(longest, lengths[i])
+        total = total + lengths[i] if shared else more * longest
+        if made and total + more * new_tokens <= budget and fits(more, longest, total):
             made[-1].append(i)
         else:
             made.append([i])
-    return made
+            longest = total = lengths[i]
+    for batch in made:
+        batch.sort(key=lambda i: -lengths[i])
+    return sorted(made, key=lambda batch: -lengths[batch[0]])

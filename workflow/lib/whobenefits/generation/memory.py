@@ -56,34 +56,41 @@ def shape_of(config: PreTrainedConfig, dtype: torch.dtype) -> Shape:
     )
 
 
-def peak_bytes(shape: Shape, prompts: int, tokens: int, beams: int, new_tokens: int, encoded: int, numbers: int) -> int:
-    """The most memory, in bytes, that `prompts` prompts of up to `tokens` tokens need beside the model.
+def peak_bytes(
+    shape: Shape, prompts: int, longest: int, rooms: int, beams: int, new_tokens: int, encoded: int, numbers: int
+) -> int:
+    """The most memory, in bytes, that a batch needs beside the model: of so many prompts, the longest of so many tokens.
 
-    `encoded` tokens are encoded at once, or one prompt; the likeliest tokens are looked for among `numbers` logits at
-    once. The keys and values are there all the time; beside them either the activations of what is encoded or the logits
-    of a step are largest.
+    `rooms` are the places kept for the tokens of all prompts. `encoded` tokens are encoded at once, or one prompt; the
+    likeliest tokens are looked for among `numbers` logits at once. The keys and values are there all the time; beside
+    them either the activations of what is encoded or the logits of a step are largest.
     """
-    places = tokens + beams * new_tokens
-    kept = prompts * places * shape.token
+    places = rooms + prompts * beams * new_tokens
+    kept = places * shape.token
     # What each beam sees: a table, its copy for the beams' new order, and one for the heads, with a window and without.
-    kept += prompts * beams * places * (2 + 2 * shape.heads // shape.kv_heads)
-    return kept + max(_encoding(shape, prompts, tokens, encoded), _step(shape, prompts, beams, places, numbers))
+    kept += beams * places * (2 + 2 * shape.heads // shape.kv_heads)
+    encoding = _encoding(shape, prompts, longest, rooms, encoded)
+    return kept + max(encoding, _step(shape, prompts, beams, places, numbers))
 
 
-def _encoding(shape: Shape, prompts: int, tokens: int, encoded: int) -> int:
-    row = max(tokens, min(encoded, prompts * tokens))
+def _encoding(shape: Shape, prompts: int, longest: int, rooms: int, encoded: int) -> int:
+    row = max(longest, min(encoded, rooms))
     widest = max(shape.intermediate, shape.heads * shape.head_size)
     each = (WIDEST * widest + VECTORS * shape.hidden) * shape.number + FLOAT_VECTORS * shape.hidden * FLOAT32
-    return row * each + _attention(shape, tokens) + prompts * shape.vocabulary * shape.number
+    # What each token sees where its prompt begins as another: tables of a row, kept for all layers.
+    seen = row * longest if prompts > 1 else 0
+    return row * each + seen + _attention(shape, longest, prompts > 1) + prompts * shape.vocabulary * shape.number
 
 
-def _attention(shape: Shape, tokens: int) -> int:
-    """What attention needs where it is not fused: with a soft cap, and for what is longer than a window, masks."""
+def _attention(shape: Shape, tokens: int, known: bool) -> int:
+    """What attention needs where it is not fused: with a soft cap, for what is longer than a window, and for what begins as
+    another prompt: masks, and keys and values repeated for the heads that share them."""
+    repeated = 2 * tokens * shape.heads * shape.head_size * shape.number
     if shape.softcap:
         scores = shape.heads * min(tokens, QUERIES) * tokens * 2 * FLOAT32
-        return 2 * tokens**2 + scores + 2 * shape.heads * tokens * shape.head_size * shape.number
-    if shape.window and tokens > shape.window:
-        return tokens**2 * (1 + shape.number)
+        return 2 * tokens**2 + scores + repeated
+    if known or (shape.window and tokens > shape.window):
+        return tokens**2 * (1 + shape.number) + repeated
     return 0
 
 
@@ -92,5 +99,5 @@ def _step(shape: Shape, prompts: int, beams: int, places: int, numbers: int) -> 
     # In float32 twice: as they are, and as log probabilities.
     chosen = logits * shape.number + 2 * FLOAT32 * min(logits, max(numbers, shape.vocabulary))
     # A mask in numbers, or scores, for one layer.
-    seen = prompts * beams * shape.heads * places * 2 * (FLOAT32 if shape.softcap else shape.number)
+    seen = beams * shape.heads * places * 2 * (FLOAT32 if shape.softcap else shape.number)
     return chosen + seen

@@ -4,10 +4,12 @@ A usual cache holds the prompt once for each beam, and each step of decoding cop
 and to reorder the beams. Here a prompt's tokens are stored once and the new tokens of its beams behind them, each where
 it was made. Which beam goes on from which is only a table of what each beam sees: its prompt, and its own past.
 
-Prompts are encoded side by side, as one long row without padding, and kept with those of like length.
+Prompts are encoded side by side, as one long row without padding, and kept with those of like length. A prompt that begins
+as one before it takes over what that one has of its beginning: the documents come first, and one serves many queries.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 
 import torch
@@ -73,16 +75,32 @@ class BeamTree:
         return self._masks[key]
 
 
-class Grove:
-    """The beam trees of a batch, one for each of its groups of like length.
+@dataclass(frozen=True)
+class Encoded:
+    """What is encoded of a prompt, which is at this place of a tree: all but its first `known` tokens.
 
-    `row` says, while prompts are encoded, of which tree and in it which prompts they are, and where in the row.
+    `part` is where they are in the row; `source`, a tree and a place of it, has what is known.
     """
+
+    tree: int
+    place: int
+    part: slice
+    known: int
+    source: tuple[int, int]
+
+    @property
+    def length(self) -> int:
+        """Tokens of the prompt."""
+        return self.known + self.part.stop - self.part.start
+
+
+class Grove:
+    """The beam trees of a batch, one for each of its groups of like length. `row` is what is encoded now."""
 
     def __init__(self, lengths: Sequence[int], beams: int, new_tokens: int, device: torch.device) -> None:
         groups = alike(lengths)
         self.trees = [BeamTree([lengths[i] for i in group], beams, new_tokens, device) for group in groups]
-        self.row: list[tuple[int, int, slice]] = []
+        self.row: list[Encoded] = []
         self._homes = [(tree, place) for tree, group in enumerate(groups) for place in range(len(group))]
         self._causal: dict[tuple, Tensor] = {}
 
@@ -91,10 +109,16 @@ class Grove:
         """Of each prompt, where the newest tokens of its beams stand in their texts: (prompts,)."""
         return torch.cat([tree.lengths + tree.steps - 1 for tree in self.trees])
 
-    def encode(self, prompts: Sequence[int], lengths: Sequence[int]) -> None:
-        """Prompts of these lengths are encoded now, side by side in one row."""
-        stops = zip(prompts, lengths, accumulate(lengths), strict=True)
-        self.row = [(*self._homes[prompt], slice(stop - length, stop)) for prompt, length, stop in stops]
+    def encode(self, prompts: Sequence[int], sizes: Sequence[int], known: Sequence[int], before: Sequence[int]) -> None:
+        """So many tokens of these prompts are encoded now, side by side: all but the first, known from those `before`.
+
+        Prompts that others have something from come before them, in this row or an earlier one.
+        """
+        stops = accumulate(sizes)
+        self.row = [
+            Encoded(*self._homes[prompt], slice(stop - size, stop), first, self._homes[source])
+            for prompt, size, first, source, stop in zip(prompts, sizes, known, before, stops, strict=True)
+        ]
         self._causal.clear()
 
     def grow(self, parents: Tensor) -> None:
@@ -123,12 +147,12 @@ class Grove:
         self.trees = [tree for tree in self.trees if len(tree.lengths)]
         return kept
 
-    def causal(self, length: int, window: int | None, device: torch.device) -> Tensor:
-        """What each token of a prompt of this length sees: (tokens, tokens)."""
-        key = (window, length, device)
+    def causal(self, known: int, length: int, window: int | None, device: torch.device) -> Tensor:
+        """What each token of a prompt of this length sees, but those that are known: (tokens, length)."""
+        key = (window, known, length, device)
         if key not in self._causal:
-            seen = torch.ones(length, length, dtype=torch.bool, device=device).tril_()
-            self._causal[key] = seen if window is None else seen.triu_(1 - window)
+            seen = torch.ones(length - known, length, dtype=torch.bool, device=device).tril_(known)
+            self._causal[key] = seen if window is None else seen.triu_(known + 1 - window)
         return self._causal[key]
 
 
@@ -169,8 +193,11 @@ class SharedPromptLayer(CacheLayerMixin):
             self.lazy_initialization(key_states, value_states)
         for stored, states in ((self.keys, key_states), (self.values, value_states)):
             if self.grove.row:
-                for tree, prompt, part in self.grove.row:
-                    stored[tree][prompt, :, : part.stop - part.start] = states[0, :, part]
+                for new in self.grove.row:
+                    tree, place = new.source
+                    own = stored[new.tree][new.place]
+                    own[:, : new.known] = stored[tree][place, :, : new.known]
+                    own[:, new.known : new.length] = states[0, :, new.part]
             else:
                 beams, _, size = self.grove.trees[0].beams, *stored[0].shape[2:]
                 newest = states.view(-1, beams, states.shape[1], size).transpose(1, 2)
@@ -225,12 +252,11 @@ def _of_prompts(
     query: Tensor, layer: SharedPromptLayer, scaling: float, window: int | None, softcap: float | None
 ) -> Tensor:
     output = torch.empty_like(query.transpose(1, 2))
-    for tree, prompt, part in layer.grove.row:
-        length = part.stop - part.start
-        keys, values = (stored[tree][prompt, None, :, :length] for stored in (layer.keys, layer.values))
-        limited = softcap is not None or (window is not None and window < length)
-        mask = layer.grove.causal(length, window, query.device) if limited else None
-        output[:, part] = _attention(query[:, :, part], keys, values, mask, scaling, softcap).transpose(1, 2)
+    for new in layer.grove.row:
+        keys, values = (stored[new.tree][new.place, None, :, : new.length] for stored in (layer.keys, layer.values))
+        plain = softcap is None and not new.known and (window is None or window >= new.length)
+        mask = None if plain else layer.grove.causal(new.known, new.length, window, query.device)
+        output[:, new.part] = _attention(query[:, :, new.part], keys, values, mask, scaling, softcap).transpose(1, 2)
     return output
 
 
@@ -254,12 +280,13 @@ def _attention(
     query: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, scaling: float, softcap: float | None
 ) -> Tensor:
     """Softmax attention, (batch, heads, queries, size), of what the mask shows; causal where there is no mask."""
-    if softcap is None:
-        options = {"attn_mask": mask, "is_causal": mask is None, "scale": scaling, "enable_gqa": True}
-        return scaled_dot_product_attention(query, keys, values, **options)
     times = query.shape[1] // keys.shape[1]
-    if times > 1:
+    if times > 1 and (softcap is not None or (mask is not None and query.device.type == "cuda")):
+        # No fused attention of a GPU takes both a mask and heads that share their keys.
         keys, values = keys.repeat_interleave(times, 1), values.repeat_interleave(times, 1)
+    if softcap is None:
+        options = {"attn_mask": mask, "is_causal": mask is None, "scale": scaling}
+        return scaled_dot_product_attention(query, keys, values, enable_gqa=query.shape[1] > keys.shape[1], **options)
     output = torch.empty_like(query)
     for part in range(0, query.shape[2], QUERIES):
         some = slice(part, part + QUERIES)
