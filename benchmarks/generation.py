@@ -7,7 +7,7 @@ Three ways over the same queries, documents, model and machine, in turns so that
 (a) as the published study did it: one prompt at a time through plain `generate`, no stop rule, and the prompts of the LLM
     alone and of single documents again for each retriever. Timed on `--sample` of its prompts drawn at random, and
     multiplied by their share.
-(b) plain `generate` for each distinct prompt once, in the same batches and with the same stop rules as (c).
+(b) plain `generate` for each distinct prompt once, in padded batches of like length, with the budget and the stop rules of (c).
 (c) the workflow's engine.
 
 With `--queries N` the requests are drawn from the corpus, as many and as long as those of the demo's plan; without it they
@@ -21,6 +21,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from pathlib import Path
 
 import torch
@@ -106,29 +107,37 @@ def compare(engine: Engine, plain_model: PreTrainedModel, task: str, options: ar
     published = authors_requests(plan)
     sampled = random.Random(0).sample(published, min(options.sample, len(published)))
     names, prompts = list(by_request), list(by_request.values())
-    groups = batches([len(p.tokens) for p in prompts], decoding.max_new_tokens, options.batch_tokens)
+    texts, budget = [prompt.tokens for prompt in prompts], (decoding.max_new_tokens, options.batch_tokens)
+    ours, padded = (batches(texts, *budget, shared) for shared in (engine.shares_prompts, False))
     answers: dict[str, dict[str, Answer]] = {"a": {}, "b": {}, "c": {}, "unstopped": {}}
     free = Decoding(task, decoding.beams, decoding.max_new_tokens, "none")
-    for turn, group in enumerate(groups):
-        batch = [prompts[i] for i in group]
-        with CLOCK.of("c"):
-            (got,) = engine.answers(batch, decoding, 10**9)
-        answers["c"] |= {names[i]: got[place] for place, i in enumerate(group)}
-        if not options.without_plain:
+    turns = max(len(ours), len(padded))
+    for turn, (group, plain_group) in enumerate(zip_longest(ours, padded, fillvalue=[])):
+        if group:
+            with CLOCK.of("c"):
+                (got,) = engine.answers([prompts[i] for i in group], decoding, 10**9)
+            answers["c"] |= {names[i]: got[place] for place, i in enumerate(group)}
+        if plain_group and not options.without_plain:
             with CLOCK.of("b"):
-                got = plain.answers(batch, decoding.stop)
-            answers["b"] |= {names[i]: answer for i, answer in zip(group, got, strict=True)}
-        for name in sampled[turn :: len(groups)]:
+                got = plain.answers([prompts[i] for i in plain_group], decoding.stop)
+            answers["b"] |= {names[i]: answer for i, answer in zip(plain_group, got, strict=True)}
+        for name in sampled[turn::turns]:
             with CLOCK.of("a"):
                 (answers["a"][name],) = plain.answers([by_request[name]], "none")
     seconds = dict(CLOCK.seconds)
     some = [by_request[name] for name in answers["a"]]
     for got in engine.answers(some, free, options.batch_tokens):
         answers["unstopped"] |= {list(answers["a"])[i]: answer for i, answer in got.items()}
-    return report(engine, plain_model, task, by_request, published, sampled, answers, seconds)
+    encoded = sum(_encoded([texts[i] for i in group], engine.shares_prompts) for group in ours)
+    return report(engine, plain_model, task, by_request, published, sampled, answers, seconds, encoded)
 
 
-def report(engine, plain_model, task, prompts, published, sampled, answers, seconds) -> list[str]:
+def _encoded(texts: list[tuple[int, ...]], shared: bool) -> int:
+    """Tokens that pass through the model in prefill: all but the beginnings that are shared, or padding included."""
+    return sum(map(len, texts)) - sum(decoders.beginnings(texts)[1]) if shared else len(texts) * max(map(len, texts))
+
+
+def report(engine, plain_model, task, prompts, published, sampled, answers, seconds, encoded) -> list[str]:
     """The lines of a comparison."""
     tokens = {name: len(prompt.tokens) for name, prompt in prompts.items()}
     stretch = len(published) / max(1, len(sampled))
@@ -136,7 +145,7 @@ def report(engine, plain_model, task, prompts, published, sampled, answers, seco
     new = {way: sum(answer.new_tokens for answer in got.values()) for way, got in answers.items()}
     rate = matmul_rate(plain_model, decoders.ENCODED_TOKENS[engine.device.type])
     products = sum(p.numel() for name, p in plain_model.named_parameters() if "proj" in name)
-    reached = 2 * products * sum(tokens.values()) / seconds["prefill"] / rate
+    reached = 2 * products * encoded / seconds["prefill"] / rate
     same = {
         "a": _share(answers["a"], answers["unstopped"]),
         "cut": _share({n: _cut(x, task) for n, x in answers["a"].items()}, answers["c"]),
@@ -146,7 +155,7 @@ def report(engine, plain_model, task, prompts, published, sampled, answers, seco
     lines = [
         f"| {Path(engine.model.name_or_path).name} | {task} "
         f"| {len(published)} ({sum(tokens[n] for n in published):,} + {new['a'] * stretch:,.0f}) "
-        f"| {len(prompts)} ({sum(tokens.values()):,} + {new['c']:,}) "
+        f"| {len(prompts)} ({sum(tokens.values()):,} + {new['c']:,}), {encoded:,} encoded "
         f"| {a:.0f} | {b:.1f} | {c:.1f} | **{a / c:.1f}×** | **{b / c:.1f}×** "
         f"| {same['a']:.0%} | {same['cut']:.0%} | {same['b']:.0%} "
         f"| {seconds['tokenise']:.1f} + {seconds['prefill']:.1f} + {seconds['decode']:.1f} + {seconds['search']:.1f} + {rest:.1f} "
