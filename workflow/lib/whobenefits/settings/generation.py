@@ -23,7 +23,7 @@ class Llm(Settings):
     )
     batch_tokens: Positive = Field(
         32768,
-        description="Most tokens of one batch: (longest prompt + new tokens) x prompts. On a GPU a batch is also no larger than what is predicted to fit into its memory.",
+        description="Most tokens of one batch: those of its prompts and the most that can be new; where beams cannot share a prompt, padding counts. On a GPU a batch is also no larger than what is predicted to fit into its memory.",
     )
     gpus: Positive = Field(1, description="GPUs of one job. With more than one the layers are spread over them.")
     device_map: Literal["auto", "balanced", "balanced_low_0", "sequential"] = Field(
