@@ -1,6 +1,7 @@
 """What the workflow's generation is measured against: the demo's requests, the prompts of the published way, plain `generate`."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -47,7 +48,8 @@ class Plain:
         rules = StoppingCriteriaList(self.rules[stop](length))
         inputs = inputs.to(self.engine.device)
         output = self.model.generate(**inputs, generation_config=self.config, stopping_criteria=rules)
-        return [self.engine._as_answer(row, self.decoding) for row in output[:, length:].tolist()]
+        decoding = replace(self.decoding, stop=stop)
+        return [self.engine._as_answer(row, decoding) for row in output[:, length:].tolist()]
 
 
 def requests_of(task: str, folder: Path, corpus: pd.DataFrame, queries: int | None, templates: dict) -> pd.DataFrame:
