@@ -79,7 +79,7 @@ def test_prompts_are_encoded_in_their_order_as_many_at_once_as_allowed(lengths, 
 
 def test_what_each_prompt_has_from_the_one_before_it():
     common = list(range(100, 100 + BEGINNING))
-    # In order: common - 1, its whole self again, with one more, with two more of which one is the same, and another start.
+    # In order: what is common, the same again, with one more, with one more after that, and another start.
     prompts = [[*common, 5, 7], [200], [*common, 5], common, list(common)]
     order, known = beginnings(prompts)
     assert order == [3, 4, 2, 0, 1]

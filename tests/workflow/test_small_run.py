@@ -1,6 +1,7 @@
 """Whole runs of a small grid: what they give, and how they fail."""
 
 import random
+import re
 from collections import Counter
 
 from checkouts import ARTICLES, copied, sha256, tiny_config
@@ -23,6 +24,26 @@ def tables(checkout):
 def test_a_second_run_has_nothing_to_do(tiny_run):
     assert tiny_run.planned() == Counter()
     assert "Nothing to be done" in tiny_run.run()
+
+
+def test_what_the_llms_wait_for_comes_before_them_and_what_waits_for_them_after(tmp_path):
+    fresh = copied(tmp_path, tiny_config(tmp_path, ARTICLES))
+
+    def priorities(*options):
+        jobs = re.findall(r"^( *)(?:local)?rule (\w+):\n((?:\1    .*\n)+)", fresh.run("-n", *options), re.M)
+        found = {}
+        for _, name, text in jobs:
+            given = re.search(r"^ +priority: (.*)$", text, re.M)
+            found.setdefault(name, set()).add(float(given[1]) if given else 0.0)
+        return found
+
+    before = priorities("--until", "generate")
+    assert {"fetch_asset", "prepare_dataset", "build_index", "retrieve", "plan_requests", "generate"} <= set(before)
+    llms = before.pop("generate")
+    assert min(llms) > 0 and max(llms) == 1
+    assert all(min(given) > 1 for given in before.values()), before
+    after = {name: given for name, given in priorities().items() if name not in {*before, "generate"}}
+    assert "score_answers" in after and all(given == {0} for given in after.values()), after
 
 
 def test_each_distinct_prompt_is_generated_once(tiny_run):

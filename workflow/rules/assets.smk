@@ -11,6 +11,7 @@ rule fetch_asset:
         manifest=update(f"{RESOURCES}/{{asset}}/asset.json"),
     log:
         f"{LOGS}/fetch_asset/{{asset}}.log",
+    priority: BEFORE_LLMS
     conda:
         "../../envs/whobenefits.yaml"
     resources:

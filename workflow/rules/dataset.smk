@@ -40,6 +40,7 @@ if TREC:
             topics=f"{RESULTS}/topics.csv",
         log:
             f"{LOGS}/count_topics.log",
+        priority: BEFORE_LLMS
         conda:
             "../../envs/whobenefits.yaml"
         resources:
@@ -58,6 +59,7 @@ if TREC:
             **TREC_LINKS,
         log:
             f"{LOGS}/fetch_trec_fair.log",
+        priority: BEFORE_LLMS
         conda:
             "../../envs/whobenefits.yaml"
         resources:

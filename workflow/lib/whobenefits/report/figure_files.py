@@ -51,7 +51,7 @@ def write_figures(figures: Mapping[str, Figure], data: Mapping[str, pd.DataFrame
     folder.mkdir(parents=True, exist_ok=True)
     with style():
         for name, figure in figures.items():
-            # The layout is most of the work, and the same in each format: computed once, then kept.
+            # The layout is the same in each format: computed once, then kept.
             figure.draw_without_rendering()
             figure.set_layout_engine("none")
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
